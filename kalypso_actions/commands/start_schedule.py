@@ -46,7 +46,7 @@ def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> Comm
     if inputs.dry_run:
         document = StartScheduleDocument(branch=branch, problems=ProblemEntry.all_of(problems))
         return dry_run_result("start-schedule", document, writes, context)
-    done = carry_out(writes, context, Done(problems=problems), goes_on_after=(StartWorkflow,))
+    done = carry_out(writes, context, Done((StartWorkflow,), problems=problems))
     started = done.started()
     document = StartScheduleDocument(
         branch=branch,

@@ -38,6 +38,11 @@ class ProposedTree:
     branch_promoted_commit: str | None
     is_promotion: bool = False
 
+    @property
+    def continues(self) -> bool:
+        """Whether the branch names the commit of main already that the tree names."""
+        return self.promoted_commit == self.branch_promoted_commit
+
 
 @dataclass(frozen=True, slots=True)
 class OpenProposal:

@@ -1,21 +1,20 @@
 """The writes of a command to GitHub and to remotes, as values.
 
-A command decides first, and carries out last: between the two, its writes are a tuple of these
-values. They can be compared, printed (`--dry-run`) and carried out
-(`commands.shared.carry_out`). A write happens once, also if it is repeated.
+A command decides first, and writes last: between the two, its writes are a tuple of these values.
+They can be compared, printed (`--dry-run`) and carried out (`commands.shared.carry_out`).
 
     Push("acme/control-plane", url, "dev", expected=head, parent=head, changes=files, message=text)
     StartWorkflow("acme/control-plane", "schedule.yaml", {"environment": "dev"})
 
-A value that only an earlier write of the same run knows has a stand-in: `NewCommit` for a
-commit, `OpenedPullRequest` for a number, and `Later` for a text with either of them.
+A value that only an earlier write of the same run knows has a stand-in: `NewCommit` for a commit,
+`OpenedPullRequest` for a number, and `Later` for a text with either of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import CommitStatus, Issue, PullRequest
@@ -51,10 +50,6 @@ class OpenedPullRequest:
     head: str
     base: str
 
-    def __str__(self) -> str:
-        """Return the words for people."""
-        return f"the pull request from {self.head}"
-
 
 @dataclass(frozen=True, slots=True)
 class Later(Generic[T]):
@@ -70,7 +65,7 @@ class Later(Generic[T]):
     shown: T
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Push:
     """A commit for a branch of a repository; the branch is at `expected` (None: absent).
 
@@ -82,8 +77,6 @@ class Push:
     requires signatures (None: not known). `alternative` is what people can do if a rule refuses the
     push.
     """
-
-    kind: ClassVar[str] = "push"
 
     repository: str
     url: str
@@ -97,16 +90,19 @@ class Push:
     commit_by: CommitBy = "auto"
     alternative: str = ""
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        new = " (a new branch)" if self.expected is None else ""
-        return f"{counted(len(self.changes), 'file')} to {self.branch}{new}"
 
-    @property
-    def commit(self) -> NewCommit:
-        """The new commit, for later writes."""
-        return NewCommit(self.repository, self.branch)
+@dataclass(frozen=True, slots=True)
+class RecordTrees:
+    """Record the ids of the trees that the run pushes: later runs copy folders from them.
+
+    The record stands on a `commit` of the environment's branch in a `repository`. `trees` have the
+    URL, the pushed commit, the folder, and the content of `sources.json`.
+    """
+
+    repository: str
+    environment: str
+    commit: str
+    trees: tuple[tuple[str, NewCommit, str, bytes], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +116,6 @@ class OpenPullRequest:
     `repository_labels` (None: not known). `former_labels` are for the pull request of a former
     identity, which is closed.
     """
-
-    kind: ClassVar[str] = "open pull request"
 
     repository: str
     head: str
@@ -137,26 +131,13 @@ class OpenPullRequest:
     repository_labels: tuple[str, ...] | None = field(default=None, repr=False)
     former_labels: tuple[str, ...] = ()
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        number = f"#{self.known.number} " if self.known else ""
-        return f"{number}{self.title}"
 
-    @property
-    def pull_request(self) -> OpenedPullRequest:
-        """The pull request, for later writes."""
-        return OpenedPullRequest(self.repository, self.head, self.base)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ClosePullRequest:
     """Close our open pull request with a comment that gives the reason, and labels.
 
     `mark` is the first line of the comment.
     """
-
-    kind: ClassVar[str] = "close pull request"
 
     repository: str
     number: int
@@ -164,11 +145,6 @@ class ClosePullRequest:
     comment: str = field(repr=False)
     url: str = ""
     labels: tuple[str, ...] = ()
-
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return f"#{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +154,12 @@ class DisableAutoMerge:
     `forgets_refusal`: poll then lets schedule try to merge the pull request once more.
     """
 
-    kind: ClassVar[str] = "disable auto-merge"
-
     repository: str
     pull: PullRequest = field(repr=False)
     forgets_refusal: bool = False
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return f"#{self.pull.number}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PostStatus:
     """Post a status on a commit, unless the latest status of its context says the same.
 
@@ -200,8 +169,6 @@ class PostStatus:
     `if_complete`: it is left out if a write of the run was refused.
     """
 
-    kind: ClassVar[str] = "post status"
-
     repository: str
     commit: str | NewCommit
     status: CommitStatus | Later[CommitStatus]
@@ -209,34 +176,6 @@ class PostStatus:
     is_record: bool = False
     keeps_force: bool = False
     if_complete: bool = False
-
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        status = self.status.shown if isinstance(self.status, Later) else self.status
-        return f"{status.context}: {status.description} (on {short(self.commit)})"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordTrees:
-    """Record the ids of the trees that the run pushes: later runs copy folders from them.
-
-    The record stands on a `commit` of the environment's branch. `trees` have the URL, the pushed
-    commit, the folder, and the content of `sources.json`.
-    """
-
-    kind: ClassVar[str] = "post status"
-
-    repository: str
-    environment: str
-    commit: str
-    trees: tuple[tuple[str, NewCommit, str, bytes], ...] = field(repr=False)
-
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        number = counted(len(self.trees), "tree")
-        return f"kalypso / tree {self.environment}: {number} (on {short(self.commit)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,46 +186,32 @@ class StartWorkflow:
     with `force` still waits for its run, this start, which may replace it, has `force` too.
     """
 
-    kind: ClassVar[str] = "start workflow"
-
     repository: str
     workflow: str
     inputs: Mapping[str, str | NewCommit]
     record: PostStatus | None = None
     keeps_force: bool = False
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        given = ", ".join(f"{name} {value}" for name, value in self.inputs.items() if value)
-        return f"{self.workflow} ({given})"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MergePullRequest:
     """Merge our pull request at exactly `commit`, or let GitHub merge it when its rules allow.
 
-    If GitHub refuses, the pull request stays open, and its text notes its state and the head of its
-    base branch (`base_head`): poll lets schedule try each state once. After a merge, for which
-    GitHub starts no workflow, `then` starts one; it may name the merge by `NewCommit(repository,
-    base)`.
+    If GitHub refuses, the pull request stays open, as `NoteRefusal` notes. After a merge, for which
+    GitHub starts no workflow, `then` starts one; it may name the merge by a `NewCommit`. `known` is
+    the pull request if it was open before the run.
     """
 
-    kind: ClassVar[str] = "merge pull request"
-
-    repository: str
-    head: str
-    base: str
+    pull_request: OpenedPullRequest
     commit: str | NewCommit
     base_head: str
     known: PullRequest | None = field(default=None, repr=False)
     then: StartWorkflow | None = None
 
     @property
-    def what(self) -> str:
-        """The write for people."""
-        pull = f"#{self.known.number}" if self.known else f"the pull request from {self.head}"
-        return f"{pull} at {short(self.commit)}"
+    def repository(self) -> str:
+        """The repository of the pull request."""
+        return self.pull_request.repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,26 +221,17 @@ class NoteRefusal:
     poll lets schedule try each state once.
     """
 
-    kind: ClassVar[str] = "edit pull request"
-
     repository: str
     pull: PullRequest = field(repr=False)
     base_head: str
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return f"#{self.pull.number}: it cannot be merged at {short(self.base_head)}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class WriteIssue:
     """Open our issue with this title, or give it this body, and open it again.
 
     `among` are the issues that the run has read, and may be ours (None: not read).
     """
-
-    kind: ClassVar[str] = "write issue"
 
     repository: str
     title: str
@@ -323,38 +239,24 @@ class WriteIssue:
     labels: tuple[str, ...]
     among: tuple[Issue, ...] | None = field(default=None, repr=False)
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return self.title
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class CloseIssue:
     """Close our open issue with a comment that gives the reason; `mark` is its first line."""
-
-    kind: ClassVar[str] = "close issue"
 
     repository: str
     number: int
     title: str
     mark: str
-    comment: str
-
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return f"#{self.number}: {self.title}"
+    comment: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class WriteComment:
     """Create or update our comment on an issue or a pull request; `mark` is its first line.
 
     `replaces_other_bots`: comments of other bots with this mark are deleted.
     """
-
-    kind: ClassVar[str] = "write comment"
 
     repository: str
     number: int
@@ -362,13 +264,8 @@ class WriteComment:
     body: str = field(repr=False)
     replaces_other_bots: bool = False
 
-    @property
-    def what(self) -> str:
-        """The write for people."""
-        return f"on #{self.number}"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Unmoved:
     """No write, but a condition for those after it: a branch is where the run has read it.
 
@@ -376,8 +273,6 @@ class Unmoved:
     another head means. Another head does not matter if it leaves the files of `changes` as they are
     in `base_tree`.
     """
-
-    kind: ClassVar[str] = "check"
 
     repository: str
     url: str
@@ -387,41 +282,82 @@ class Unmoved:
     changes: TreeChanges | None = field(default=None, repr=False)
     base_tree: BaseTree | None = field(default=None, repr=False)
 
-    @property
-    def what(self) -> str:
-        """The condition for people."""
-        return f"{self.branch} is at {short(self.commit) if self.commit else 'no commit'}"
-
 
 Write = (
     Push
-    | Unmoved
     | RecordTrees
     | OpenPullRequest
     | ClosePullRequest
     | DisableAutoMerge
-    | MergePullRequest
-    | NoteRefusal
     | PostStatus
     | StartWorkflow
+    | MergePullRequest
+    | NoteRefusal
     | WriteIssue
     | CloseIssue
     | WriteComment
+    | Unmoved
 )
 
 
-def parts(write: Write) -> tuple[Write, ...]:
-    """Return a write with the record and the start that belong to it; nothing for a condition."""
+@dataclass(frozen=True, slots=True)
+class WritePart:
+    """A write in words: its kind, such as `push`, its repository, and `what` it does there."""
+
+    kind: str
+    repository: str
+    what: str
+
+
+def parts(  # noqa: C901, PLR0912 - one case for each kind of write
+    write: Write,
+) -> list[WritePart]:
+    """Return a write in words, with the record and the start that belong to it.
+
+    A condition is no write.
+    """
+    before: list[WritePart] = []
+    after: list[WritePart] = []
     match write:
-        case MergePullRequest(then=StartWorkflow() as start):
-            return (write, *parts(start))
-        case StartWorkflow(record=PostStatus() as record):
-            return (record, write)
         case Unmoved():
-            return ()
-    return (write,)
+            return []
+        case Push(branch=branch):
+            files = counted(len(write.changes), "file")
+            kind = "push"
+            what = f"{files} to {branch}{'' if write.expected else ' (a new branch)'}"
+        case RecordTrees(environment=name):
+            trees = counted(len(write.trees), "tree")
+            kind, what = "post status", f"kalypso / tree {name}: {trees} (on {_of(write.commit)})"
+        case OpenPullRequest(known=known):
+            kind = "update pull request" if known else "open pull request"
+            what = f"#{known.number} {write.title}" if known else write.title
+        case ClosePullRequest(number=number):
+            kind, what = "close pull request", f"#{number}"
+        case DisableAutoMerge(pull=pull):
+            kind, what = "disable auto-merge", f"#{pull.number}"
+        case PostStatus(status=status):
+            status = status.shown if isinstance(status, Later) else status
+            text = f"{status.context}: {status.description}"
+            kind, what = "post status", f"{text} (on {_of(write.commit)})"
+        case StartWorkflow(inputs=inputs, record=record):
+            before = parts(record) if record else []
+            given = ", ".join(f"{name} {value}" for name, value in inputs.items() if value)
+            kind, what = "start workflow", f"{write.workflow} ({given})"
+        case MergePullRequest(known=known, then=then):
+            after = parts(then) if then else []
+            pull_request = f"#{known.number}" if known else f"from {write.pull_request.head}"
+            kind, what = "merge pull request", f"{pull_request} at {_of(write.commit)}"
+        case NoteRefusal(pull=pull):
+            state = f"it cannot be merged into {_of(write.base_head)}"
+            kind, what = "update pull request", f"#{pull.number}: {state}"
+        case WriteIssue(title=title):
+            kind, what = "write issue", title
+        case CloseIssue(number=number, title=title):
+            kind, what = "close issue", f"#{number} {title}"
+        case WriteComment(number=number):
+            kind, what = "write comment", f"on #{number}"
+    return [*before, WritePart(kind, write.repository, what), *after]
 
 
-def short(commit: str | NewCommit) -> str:
-    """Return a commit for people."""
+def _of(commit: str | NewCommit) -> str:
     return commit[:7] if isinstance(commit, str) else str(commit)

@@ -37,7 +37,12 @@ from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.model.writes import DisableAutoMerge, PostStatus
+from kalypso_actions.model.writes import (
+    DisableAutoMerge,
+    NewCommit,
+    OpenedPullRequest,
+    PostStatus,
+)
 from kalypso_actions.promotion.cd_decision import replaced_by
 from kalypso_actions.promotion.start_records import StartRecord, cd_context
 from kalypso_actions.promotion.starts import record_of
@@ -72,7 +77,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
         carry_out(begun, context)  # even if the run fails, poll need not start it once more
     check_on_main(inputs.commit, main, context)
     hook: HookRun | None = None
-    done = Done()
+    done = Done(goes_on_after=(DisableAutoMerge,))
     delays = iter(DELAYS)
     while True:
         facts = read_facts(inputs, branch, environments, main, context)
@@ -87,7 +92,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
             document = _document(inputs, facts, None, done, context)
             return dry_run_result("cd", document, (*begun, *promotion, *start), context)
         try:
-            carry_out(promotion, context, done, goes_on_after=(DisableAutoMerge,))
+            carry_out(promotion, context, done)
             break
         except PushConflictError as conflict:
             delay = next(delays, None)
@@ -150,15 +155,11 @@ def _document(
     """Return the document of a run that has `done` its writes, or none in a dry run."""
     branch, control_plane = facts.branch, context.control_plane
     action = "" if hook and hook.failed else facts.action(inputs.mode)
-    pull, outcome = done.pulls.get(
-        (control_plane, branch.own_name, branch.name), (facts.rejected, "unchanged")
-    )
-    pushed = branch.own_name if action == "proposed" else branch.name
-    is_pushed = (control_plane, pushed) in done.commits
-    environment_commit = {
-        "written": done.commits.get((control_plane, branch.name), ""),
-        "unchanged": branch.head,
-    }.get(action, "")
+    opened = OpenedPullRequest(control_plane, branch.own_name, branch.name)
+    pull, outcome = done.pulls.get(opened, (facts.rejected, "unchanged"))
+    new, own = (NewCommit(control_plane, name) for name in (branch.name, branch.own_name))
+    is_pushed = (own if action == "proposed" else new) in done.commits
+    environment_commit = branch.head if action == "unchanged" else done.commits.get(new, "")
     where = Location(context.url(control_plane))
     warnings = dict.fromkeys((*facts.problems, *auto_merge_warnings(done, context)))
     problems = []

@@ -96,7 +96,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     done = Done()
     _post(status, context, done)
     unposted = done.problems
-    done = carry_out(starts, context, goes_on_after=(StartWorkflow,))
+    done = carry_out(starts, context, Done((StartWorkflow,)))
     if done.problems:
         raise KalypsoError.of(done.problems)
     started = done.started()

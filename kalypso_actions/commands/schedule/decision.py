@@ -11,7 +11,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
-from kalypso_actions.model.writes import NewCommit
+from kalypso_actions.model.writes import NewCommit, OpenedPullRequest
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.report.pull_request_mark import Mark, read_mark
 
@@ -36,13 +36,18 @@ class Proposal:
 
     @property
     def pull(self) -> PullRequest | None:
-        """Our open pull request."""
+        """Our open pull request before the run."""
         return next(iter(self.known.of_role("ours")), None)
 
     @property
     def former_pull(self) -> PullRequest | None:
         """The open pull request of a former identity, which ours replaces."""
         return next(iter(self.known.of_role("former")), None)
+
+    @property
+    def opened(self) -> OpenedPullRequest:
+        """The pull request that the run opens or updates."""
+        return OpenedPullRequest(self.branch.repository, self.branch.own_branch, self.branch.branch)
 
     @property
     def merged_by(self) -> str:
@@ -53,16 +58,6 @@ class Proposal:
     def is_open(self) -> bool:
         """Whether a pull request is open after the run."""
         return self.decision.action in {"create", "update", "leave"}
-
-    @property
-    def is_merged(self) -> bool:
-        """Whether the GitOps branch has the whole tree already."""
-        return self.decision.action in {"none", "withdraw"}
-
-    @property
-    def is_new_promotion(self) -> bool:
-        """Whether the branch names another commit of main, or none, until a merge."""
-        return self.proposed.branch_promoted_commit != self.proposed.promoted_commit
 
     @property
     def writes(self) -> bool:
@@ -102,68 +97,81 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDecision:
-    """The decision of a run: no `proposals` if it must not propose anything.
+    """The decision of a run, with all that it was made from; `known` is about each GitOps branch.
 
+    There are no `proposals` if a failing assignment blocks: then its desired files are unknown.
     `problems` and `warnings` are those of the plan and about mass removals; `removed` are the
     folders of mass removals without permission.
     """
 
+    snapshot: EnvironmentSnapshot
+    plan: Plan
+    known: tuple[BranchProposals, ...]
     proposals: tuple[Proposal, ...]
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     removed: tuple[str, ...] = ()
-    has_faults: bool = False
 
     @property
     def is_blocked(self) -> bool:
         """Whether the run must not merge anything, nor leave it to GitHub."""
-        return self.has_faults or bool(self.problems)
+        return bool(self.problems)
 
     @property
     def writes_nothing(self) -> bool:
         """Whether the run writes neither proposals nor issues: too much is unknown."""
-        return self.has_faults or bool(self.removed)
+        return bool(self.plan.faults or self.removed)
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether all GitOps branches have the whole tree of the promoted commit."""
+        return bool(self.proposals) and all(
+            item.decision.action in {"none", "withdraw"}
+            and item.proposed.branch_promoted_commit == self.plan.promoted_commit
+            for item in self.proposals
+        )
 
 
 def decide(
     snapshot: EnvironmentSnapshot,
     plan: Plan,
-    known: Sequence[BranchProposals],
+    known: tuple[BranchProposals, ...],
     inputs: ScheduleInputs,
     control_plane: str,
 ) -> ScheduleDecision:
-    """Decide from everything that the run has read; `known` is about each GitOps branch.
-
-    If a failing assignment blocks, its desired files are unknown: nothing is proposed.
-    """
-    if plan.faults:
-        unsure = (*plan.warnings, *filter(None, plan.mass_removals))
-        return ScheduleDecision((), plan.problems, unsure, has_faults=True)
+    """Decide from everything that the run has read."""
     proposals: tuple[Proposal, ...] = ()
     if not plan.problems:
         proposals = tuple(
-            replace(
-                _proposal(branch, changes, plan, of_branch, inputs, control_plane),
-                is_mass_removal=removal is not None,
-            )
-            for branch, changes, of_branch, removal in zip(
-                snapshot.branches, plan.trees, known, plan.mass_removals, strict=True
-            )
+            _proposal(branch, changes, plan, of_branch, inputs, control_plane)
+            for branch, changes, of_branch in zip(snapshot.branches, plan.trees, known, strict=True)
         )
     problems, warnings = list(plan.problems), list(plan.warnings)
     removed: list[str] = []
     for index, removal in enumerate(plan.mass_removals):
         writes = not proposals or proposals[index].writes
-        if removal and gitops.is_blocked(
+        if removal is None:
+            continue
+        if not plan.faults and gitops.is_blocked(
             removal, writes=writes, allow_removals=inputs.allow_removals
         ):
             advice = "if that is wanted, run schedule with allow-removals"
             problems.append(Problem(removal.message, removal.where, advice))
             removed += plan.trees[index].removed_folders
-        elif removal:
+        else:
             warnings.append(removal)
+    proposals = tuple(
+        replace(proposal, is_mass_removal=removal is not None)
+        for proposal, removal in zip(proposals, plan.mass_removals, strict=False)
+    )
     return ScheduleDecision(
-        proposals, tuple(problems), tuple(warnings), tuple(dict.fromkeys(removed))
+        snapshot,
+        plan,
+        known,
+        proposals,
+        tuple(problems),
+        tuple(warnings),
+        tuple(dict.fromkeys(removed)),
     )
 
 

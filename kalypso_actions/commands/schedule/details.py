@@ -6,7 +6,7 @@ Nothing here changes the decision. A pull request's text leaves out what cannot 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
@@ -20,7 +20,6 @@ from kalypso_actions.clients.github import (
     viewer,
 )
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
-from kalypso_actions.commands.schedule.reading import EnvironmentSnapshot
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS
 from kalypso_actions.commands.shared.own_statuses import own_statuses
@@ -29,7 +28,6 @@ from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
 from kalypso_actions.comparison import Mask, visibility
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.provenance import PreviousSources
-from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,
@@ -48,8 +46,8 @@ from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.earlier_config import changed_values
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.secret_texts import secret_texts
-from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.start_records import check_promote_context, read_record
 from kalypso_actions.promotion.starts import next_check_attempt
 
 MOST_REPOSITORIES: Final = 10
@@ -94,98 +92,72 @@ class WriteDetails:
 
 
 def read_details(
-    snapshot: EnvironmentSnapshot,
-    plan: Plan,
-    decision: ScheduleDecision,
-    inputs: ScheduleInputs,
-    context: CommandContext,
+    decision: ScheduleDecision, masked_keys: Iterable[str], context: CommandContext
 ) -> WriteDetails:
     """Read the details of the decided writes. Raises KalypsoError."""
     if decision.writes_nothing:
         return WriteDetails()
     lookups = _Lookups(context)
     arrivals = {
-        proposal.branch: _arrivals(proposal, snapshot, plan, lookups, inputs.mask)
+        proposal.branch: _arrivals(proposal, decision, lookups, masked_keys)
         for proposal in decision.proposals
         if proposal.writes
     }
-    refusals: list[Problem] = []
-    known_issues: tuple[Issue, ...] | None = None
-    latest, lost_checks = None, []
-    try:
-        latest, posted = _promotion_statuses(snapshot.sources, decision, context)
-        lost_checks = list(_lost_checks(snapshot, decision, latest, posted, context))
-    except GitHubError as error:
-        refusals += error.problems
-    identity = None
-    try:
-        repository = snapshot.branches[0].repository
-        fails = any(item.failure for item in plan.assignments) or any(
-            reading.problems for reading in snapshot.sources.registrations
-        )
-        known_issues = issues.candidates(
-            context.github, repository, FAILURE_LABELS, with_closed=fails
-        )
-        identity = viewer.identity(context.github, repository)
-    except GitHubError as error:
-        refusals += error.problems
-    return WriteDetails(
-        arrivals, known_issues, identity, tuple(lost_checks), latest, tuple(refusals)
+    details = WriteDetails(arrivals)
+    for read in (_with_lost_checks, _with_issues):
+        try:
+            details = read(details, decision, context)
+        except GitHubError as error:
+            details = replace(details, refusals=(*details.refusals, *error.problems))
+    return details
+
+
+def _with_issues(
+    details: WriteDetails, decision: ScheduleDecision, context: CommandContext
+) -> WriteDetails:
+    repository = decision.snapshot.branches[0].repository
+    fails = any(item.failure for item in decision.plan.assignments) or any(
+        reading.problems for reading in decision.snapshot.sources.registrations
     )
+    known = issues.candidates(context.github, repository, FAILURE_LABELS, with_closed=fails)
+    identity = viewer.identity(context.github, repository)
+    return replace(details, known_issues=known, identity=identity)
 
 
-def _promotion_statuses(
-    sources: Snapshot, decision: ScheduleDecision, context: CommandContext
-) -> tuple[CommitStatus | None, Mapping[str, CommitStatus]]:
-    """Return the promoted commit's status for the environment, and all of its statuses.
+def _with_lost_checks(
+    details: WriteDetails, decision: ScheduleDecision, context: CommandContext
+) -> WriteDetails:
+    """Add the promoted commit's status for the environment, and merges whose check may be lost.
 
-    They are empty if no start depends on them, or if main lies outside of the control plane.
+    There is nothing to add if no start depends on them, or if main lies outside of the control
+    plane.
     """
-    promoted_commit = sources.promoted_commit
+    sources, promoted_commit = decision.snapshot.sources, decision.plan.promoted_commit
     mains = [base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO]
     own = repository_key(context.url(context.control_plane))
-    if promoted_commit is None or [repository_key(url) for url in mains] != [own]:
-        return None, {}
     continues = any(
-        item.is_open and item.merged_by and not item.is_new_promotion for item in decision.proposals
+        item.is_open and item.merged_by and item.proposed.continues for item in decision.proposals
     )
-    if not continues and not _is_merged_everywhere(promoted_commit, decision):
-        return None, {}
+    is_needed = continues or decision.is_merged
+    if promoted_commit is None or [repository_key(url) for url in mains] != [own] or not is_needed:
+        return details
     posted = own_statuses(context, promoted_commit)
-    return posted.get(table.context(sources.environment).lower()), posted
-
-
-def _is_merged_everywhere(promoted_commit: str, decision: ScheduleDecision) -> bool:
-    """Whether all GitOps branches have the whole tree of the promoted commit."""
-    return bool(decision.proposals) and all(
-        item.is_merged and item.proposed.branch_promoted_commit == promoted_commit
-        for item in decision.proposals
-    )
-
-
-def _lost_checks(
-    snapshot: EnvironmentSnapshot,
-    decision: ScheduleDecision,
-    latest: CommitStatus | None,
-    posted: Mapping[str, CommitStatus],
-    context: CommandContext,
-) -> Iterator[tuple[GitOpsBranch, int]]:
-    """Yield the GitOps branches with a merge whose check may be lost, and the next attempt."""
-    promoted_commit = snapshot.sources.promoted_commit
-    if promoted_commit is None or not _is_merged_everywhere(promoted_commit, decision):
-        return
-    branches = {branch.repository.lower(): branch for branch in reversed(snapshot.branches)}
-    for branch in branches.values():
-        name = snapshot.environment.name
-        record_context = start_records.check_promote_context(name, branch.repository)
+    latest = posted.get(table.context(sources.environment).lower())
+    lost_checks = []
+    branches = {
+        branch.repository.lower(): branch for branch in reversed(decision.snapshot.branches)
+    }
+    for branch in branches.values() if decision.is_merged else ():
+        record_context = check_promote_context(sources.environment, branch.repository)
         attempt = next_check_attempt(
             latest,
-            start_records.read_record(posted.get(record_context.lower())),
+            read_record(posted.get(record_context.lower())),
             branch.head,
             has_changed=partial(_has_changed, branch, context),
         )
         if attempt:
-            yield branch, attempt
+            lost_checks.append((branch, attempt))
+    return replace(details, latest=latest, lost_checks=tuple(lost_checks))
 
 
 def _has_changed(branch: GitOpsBranch, context: CommandContext, gitops_commit: str) -> bool:
@@ -230,8 +202,7 @@ class _Lookups:
 
 def _arrivals(
     proposal: Proposal,
-    snapshot: EnvironmentSnapshot,
-    plan: Plan,
+    decision: ScheduleDecision,
     lookups: _Lookups,
     masked_keys: Iterable[str],
 ) -> Arrivals:
@@ -240,14 +211,14 @@ def _arrivals(
     A reader of the pull request sees no commit and no value of a repository that is less visible
     than the GitOps repository. Leave out anything unreadable: it stops no proposal.
     """
-    tree = proposal.branch.tree
-    previous = gitops.read_sources(tree.sources, plan.environment)
-    ranges = [*_main(proposal, snapshot.sources, plan)]
+    plan, sources = decision.plan, decision.snapshot.sources
+    previous = gitops.read_sources(proposal.branch.tree.sources, plan.environment)
+    ranges = [*_main(proposal, sources)]
     values: tuple[ValueChange, ...] = ()
     added = set(_added(proposal))
     if previous:
-        ranges += _registered(previous, snapshot.sources)
-        values = _values(previous, snapshot.sources, plan, added, lookups.context)
+        ranges += _registered(previous, sources)
+        values = _values(previous, sources, plan, added, lookups.context)
     urls = {item.repository for item in ranges[:MOST_REPOSITORIES]}
     urls |= {url for value in values for url in value.repositories}
     hidden = _hidden(proposal, urls, lookups) if urls else frozenset()
@@ -289,8 +260,8 @@ def _names(environment: str, folders: Iterable[str]) -> tuple[AssignmentName, ..
     )
 
 
-def _main(proposal: Proposal, sources: Snapshot, plan: Plan) -> Iterator[CommitRange]:
-    before, now = proposal.proposed.branch_promoted_commit, plan.promoted_commit
+def _main(proposal: Proposal, sources: Snapshot) -> Iterator[CommitRange]:
+    before, now = proposal.proposed.branch_promoted_commit, sources.promoted_commit
     if before and now and before != now:
         for base, _ in sources.bases:
             if base.name == MAIN_BASE_REPO:

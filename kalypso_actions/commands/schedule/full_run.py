@@ -39,7 +39,7 @@ from kalypso_actions.commands.schedule.reading import (
     read_everything,
     read_proposals,
 )
-from kalypso_actions.commands.schedule.writes import RunFacts, auto_merge_ends, schedule_writes
+from kalypso_actions.commands.schedule.writes import ScheduleRun, ScheduleWrites, auto_merge_ends
 from kalypso_actions.commands.shared.auto_merge import disabled_on_failure, warnings_of_ended
 from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
@@ -86,27 +86,25 @@ def _attempt(
 
     Raises PushConflictError and MovedError if others have moved a branch.
     """
-    job = context.runtime.job
-    facts = RunFacts(
-        context.control_plane, context.url(context.control_plane), job.actor, job.run_url
-    )
+    job, control_plane = context.runtime.job, context.control_plane
+    run = ScheduleRun(inputs, control_plane, context.url(control_plane), job.actor, job.run_url)
     # GitHub must not merge an old proposal while the run cannot say what the new one is.
     with disabled_on_failure(inputs, context):
         snapshot = read_everything(inputs, context)
         snapshot, plan = plan_environment(snapshot, inputs, context)
         known = read_proposals(snapshot, plan, context)
-        decision = decide(snapshot, plan, known, inputs, context.control_plane)
-        ends = auto_merge_ends(snapshot, known, decision, context.control_plane)
+        decision = decide(snapshot, plan, known, inputs, control_plane)
+        ends = auto_merge_ends(decision, control_plane)
         if not inputs.dry_run:
             warnings += warnings_of_ended(carry_out(ends, context), context)
-    details = read_details(snapshot, plan, decision, inputs, context)
-    writes = schedule_writes(snapshot, plan, decision, details, inputs, facts)
-    record = schedule_record(snapshot, plan, decision, known, details, inputs, facts.control_plane)
+    details = read_details(decision, inputs.mask, context)
+    writes = ScheduleWrites(run, decision, details).in_order()
+    record = schedule_record(decision, details, run)
     if inputs.dry_run:
-        document = schedule_document(plan, decision, details, None, Done())
+        document = schedule_document(decision, details, None, Done())
         return dry_run_result("schedule", document, (*ends, *writes, *record), context)
-    done = carry_out((*writes, *record), context, Done(warnings=[*warnings]), SECONDARY)
-    document = schedule_document(
-        plan, decision, details, main_position(snapshot.sources, context), done
-    )
-    return schedule_result(document, snapshot, plan, decision, done, facts, context)
+    done = Done(goes_on_after=SECONDARY, warnings=[*warnings])
+    carry_out((*writes, *record), context, done)
+    position = main_position(snapshot.sources, context)
+    document = schedule_document(decision, details, position, done)
+    return schedule_result(document, decision, done, run, context)

@@ -86,7 +86,7 @@ def read_auto_merges(
 def disable_all(name: str, context: CommandContext) -> list[Problem]:
     """Disable the auto-merges of all our pull requests of an environment; return problems."""
     writes, problems = read_auto_merges(name, context)
-    done = carry_out(writes, context, goes_on_after=(DisableAutoMerge,))
+    done = carry_out(writes, context, Done((DisableAutoMerge,)))
     return [*problems, *auto_merge_warnings(done, context)]
 
 

@@ -1,7 +1,7 @@
 """Carry out the writes of a command, each once, in order.
 
     done = carry_out(writes, context)
-    done.commits["acme/gitops", "kalypso/dev"]
+    done.commits[NewCommit("acme/gitops", "kalypso/dev")]
 
 A write that has happened already is not repeated. A write whose result is unknown is looked up
 first. A branch that another run has moved raises `PushConflictError`: the caller reads everything
@@ -10,9 +10,9 @@ again, because the other run may have had newer inputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from kalypso_actions.clients.git import (
     ProtectedBranchError,
@@ -54,6 +54,7 @@ from kalypso_actions.model.writes import (
     MergePullRequest,
     NewCommit,
     NoteRefusal,
+    OpenedPullRequest,
     OpenPullRequest,
     PostStatus,
     Push,
@@ -90,16 +91,16 @@ class MovedError(KalypsoError):
 class Done:
     """What the writes of a run have done, for its later writes and for its document.
 
-    `commits` are the new heads of branches, by repository and branch; `pulls` the pull requests, by
-    repository, head and base, each with the action on it; `merges` the results of merges, by
-    repository and number; `disabled` the pull requests without auto-merge, as they are now; `pages`
-    those of started runs.
+    `commits` are the new heads of branches, `pulls` the pull requests that were opened or updated,
+    `merges` the results of merges by repository and number, `disabled` the pull requests without
+    auto-merge, as they are now, and `pages` those of started runs.
 
-    `problems` are the refusals of writes without which the run goes on, `warnings` other news.
+    A refusal ends the run, but refusals of the kinds `goes_on_after` only become `problems`.
     """
 
-    commits: dict[tuple[str, str], str] = field(default_factory=dict)
-    pulls: dict[tuple[str, str, str], tuple[PullRequest, WriteResult]] = field(default_factory=dict)
+    goes_on_after: tuple[type[Write], ...] = ()
+    commits: dict[NewCommit, str] = field(default_factory=dict)
+    pulls: dict[OpenedPullRequest, tuple[PullRequest, WriteResult]] = field(default_factory=dict)
     merges: dict[tuple[str, int], MergeResult] = field(default_factory=dict)
     disabled: list[tuple[DisableAutoMerge, PullRequest]] = field(default_factory=list)
     pages: list[tuple[StartWorkflow, str]] = field(default_factory=list)
@@ -120,77 +121,35 @@ class Done:
 
     def commit(self, commit: str | NewCommit) -> str:
         """Return a commit, or the one that a write has made."""
-        if isinstance(commit, str):
-            return commit
-        return self.commits[commit.repository, commit.branch]
+        return commit if isinstance(commit, str) else self.commits[commit]
 
     def value(self, value: T | Later[T]) -> T:
         """Return a value, or make it from the result of a write."""
         if not isinstance(value, Later):
             return value
-        of = value.of
-        if isinstance(of, NewCommit):
-            return value.make(value.given, self.commit(of))
-        if of is None:
-            return value.make(value.given, self)
-        pull, _ = self.pulls[of.repository, of.head, of.base]
-        return value.make(value.given, pull.number)
+        match value.of:
+            case NewCommit() as commit:
+                return value.make(value.given, self.commits[commit])
+            case OpenedPullRequest() as opened:
+                return value.make(value.given, self.pulls[opened][0].number)
+        return value.make(value.given, self)
 
 
-def carry_out(
-    writes: Iterable[Write],
-    context: CommandContext,
-    done: Done | None = None,
-    goes_on_after: tuple[type[Write], ...] = (),
-) -> Done:
+def carry_out(writes: Iterable[Write], context: CommandContext, done: Done | None = None) -> Done:
     """Carry out writes in order; return what they have done, added to `done`.
 
-    A refusal ends the run, but a refusal of one of the kinds `goes_on_after` only adds to the
-    problems. Raises MovedError and PushConflictError if another run has moved a branch, GitHubError
-    and KalypsoError for refusals.
+    Raises MovedError and PushConflictError if another run has moved a branch, GitHubError and
+    KalypsoError for other refusals.
     """
     done = Done() if done is None else done
     for write in writes:
         try:
-            _carry_out(write, context, done, goes_on_after)
+            HOW[type(write)](write, context, done)
         except KalypsoError as error:
-            if not isinstance(write, goes_on_after):
+            if not isinstance(write, done.goes_on_after):
                 raise
             done.problems += error.problems
     return done
-
-
-def _carry_out(  # noqa: C901, PLR0912 - one case for each kind of write
-    write: Write, context: CommandContext, done: Done, goes_on_after: tuple[type[Write], ...]
-) -> None:
-    match write:
-        case Unmoved():
-            _check_unmoved(write, context, done)
-        case Push():
-            done.commits[write.repository, write.branch] = _push(write, context)
-        case RecordTrees():
-            _record_trees(write, context, done)
-        case OpenPullRequest():
-            done.pulls[write.repository, write.head, write.base] = _open(write, context, done)
-        case ClosePullRequest():
-            if _close_pull_request(write, context):
-                done.closed.append(write)
-        case DisableAutoMerge():
-            _disable_auto_merge(write, context, done)
-        case MergePullRequest():
-            is_merged = _merge(write, context, done)
-            if is_merged and write.then:
-                carry_out([write.then], context, done, goes_on_after)
-        case NoteRefusal():
-            _note_refusal(write, context)
-        case PostStatus():
-            _post(write, context, done)
-        case StartWorkflow():
-            done.pages.append((write, _start(write, context, done)))
-        case WriteIssue() | CloseIssue():
-            _keep_issue(write, context, done)
-        case WriteComment():
-            done.comments.append((write, _comment(write, context)))
 
 
 def _check_unmoved(write: Unmoved, context: CommandContext, done: Done) -> None:
@@ -206,15 +165,17 @@ def _check_unmoved(write: Unmoved, context: CommandContext, done: Done) -> None:
     raise MovedError(write.message, Location(write.repository), "run again")
 
 
-def _push(write: Push, context: CommandContext) -> str:
+def _push(write: Push, context: CommandContext, done: Done) -> None:
     try:
-        return push(write, context)
+        commit = push(write, context)
     except ProtectedBranchError as error:
         if not write.alternative:
             raise
         problem = error.problem
         advice = f"{problem.advice}; or {write.alternative}"
         raise KalypsoError(problem.message, problem.where, advice) from error
+    done.commits[NewCommit(write.repository, write.branch)] = commit
+    context.runtime.log(f"{write.repository}: {write.branch} is at {commit[:7]}")
 
 
 def push(write: Push, context: CommandContext) -> str:
@@ -324,9 +285,7 @@ def _record_trees(write: RecordTrees, context: CommandContext, done: Done) -> No
     record_trees(context, write.environment, write.commit, written)
 
 
-def _open(
-    write: OpenPullRequest, context: CommandContext, done: Done
-) -> tuple[PullRequest, WriteResult]:
+def _open(write: OpenPullRequest, context: CommandContext, done: Done) -> None:
     github, repository = context.github, write.repository
     if write.commit:  # an earlier run may just have pushed it
         github.recent_writes.add_push(repository, write.head, done.commit(write.commit))
@@ -352,10 +311,11 @@ def _open(
         if not labels.missing([name], pull.labels):
             labels.remove(github, repository, pull.number, name)
             outcome = "updated" if outcome == "unchanged" else outcome
-    return pull, outcome
+    done.pulls[OpenedPullRequest(repository, write.head, write.base)] = pull, outcome
+    context.runtime.log(f"{repository}: pull request #{pull.number} {outcome}: {pull.url}")
 
 
-def _close_pull_request(write: ClosePullRequest, context: CommandContext) -> bool:
+def _close_pull_request(write: ClosePullRequest, context: CommandContext, done: Done) -> None:
     make_labels(write.repository, write.labels, context)
     closed = pull_requests.close(
         context.github,
@@ -366,8 +326,8 @@ def _close_pull_request(write: ClosePullRequest, context: CommandContext) -> boo
         labels=write.labels,
     )
     if closed:
+        done.closed.append(write)
         context.runtime.log(f"{write.repository}: pull request #{write.number} withdrawn")
-    return closed
 
 
 def _disable_auto_merge(write: DisableAutoMerge, context: CommandContext, done: Done) -> None:
@@ -383,29 +343,28 @@ def _disable_auto_merge(write: DisableAutoMerge, context: CommandContext, done: 
         pull_requests.set_texts(github, repository, pull, pull.title, body)
 
 
-def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> bool:
-    """Merge a pull request; return whether it is merged."""
+def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> None:
     github, repository, commit = context.github, write.repository, done.commit(write.commit)
-    github.recent_writes.add_push(repository, write.head, commit)
-    pull, _ = done.pulls.get((repository, write.head, write.base), (write.known, ""))
+    github.recent_writes.add_push(repository, write.pull_request.head, commit)
+    pull, _ = done.pulls.get(write.pull_request, (write.known, ""))
     if pull is None:
-        return False
+        return
     before = pull_requests.get(github, repository, pull.number)
     result = auto_merges.merge_when_allowed(github, repository, pull.number, head=commit)
     done.merges[repository, pull.number] = result
     if isinstance(result, merging.Merged):
-        done.commits[repository, write.base] = result.commit
+        done.commits[NewCommit(repository, write.pull_request.base)] = result.commit
         context.runtime.log(f"{repository}: pull request #{pull.number} merged")
-        return True
-    _note_refusal(NoteRefusal(repository, before, write.base_head), context)
+        carry_out([write.then] if write.then else [], context, done)
+        return
+    _note_refusal(NoteRefusal(repository, before, write.base_head), context, done)
     if isinstance(result, auto_merges.Enabled):
         context.runtime.log(
             f"{repository}: GitHub merges #{pull.number} when its rules allow it: {result.reason}"
         )
-    return False
 
 
-def _note_refusal(write: NoteRefusal, context: CommandContext) -> None:
+def _note_refusal(write: NoteRefusal, context: CommandContext, _: Done) -> None:
     pull = write.pull
     mark = read_mark(pull.body)
     if mark:
@@ -452,8 +411,8 @@ def _post_record(
         context.runtime.log(f"The start is not recorded: {error.problem.message}")
 
 
-def _start(write: StartWorkflow, context: CommandContext, done: Done) -> str:
-    """Record the start, then start the workflow; return the page of the run, or of all runs.
+def _start(write: StartWorkflow, context: CommandContext, done: Done) -> None:
+    """Record the start, then start the workflow; note the page of the run, or of all runs.
 
     After an unknown result, repeat the start: every workflow is idempotent.
     """
@@ -487,8 +446,8 @@ def _start(write: StartWorkflow, context: CommandContext, done: Done) -> str:
             context.runtime.sleep(delay)
     url = run.url if run else f"{context.url(write.repository)}/actions/workflows/{write.workflow}"
     values = ", ".join(f"{name} {value}" for name, value in given.items())
+    done.pages.append((write, url))
     context.runtime.log(f"Started {write.workflow} ({values}): {url}")
-    return url
 
 
 def _awaits_force(record: PostStatus, context: CommandContext) -> bool:
@@ -543,9 +502,27 @@ def _write_issue(write: WriteIssue, context: CommandContext) -> None:
     context.runtime.log(f"{write.repository}: issue #{issue.number} {outcome}: {write.title}")
 
 
-def _comment(write: WriteComment, context: CommandContext) -> WriteResult:
+def _comment(write: WriteComment, context: CommandContext, done: Done) -> None:
     github, repository = context.github, write.repository
     _, outcome = comments.ensure(github, repository, write.number, write.mark, write.body)
     if write.replaces_other_bots:
         comments.delete_of_other_bots(github, repository, write.number, write.mark)
-    return outcome
+    done.comments.append((write, outcome))
+
+
+HOW: Final[Mapping[type[Write], Callable[[Any, CommandContext, Done], None]]] = {
+    Push: _push,
+    RecordTrees: _record_trees,
+    OpenPullRequest: _open,
+    ClosePullRequest: _close_pull_request,
+    DisableAutoMerge: _disable_auto_merge,
+    PostStatus: _post,
+    StartWorkflow: _start,
+    MergePullRequest: _merge,
+    NoteRefusal: _note_refusal,
+    WriteIssue: _keep_issue,
+    CloseIssue: _keep_issue,
+    WriteComment: _comment,
+    Unmoved: _check_unmoved,
+}
+"""The function that carries out each kind of write."""
