@@ -24,11 +24,12 @@ All other exceptions are caught in the room that raises them, or by the room tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Self
 
 Level = Literal["error", "warning", "note"]
+Scope = Literal["run", "environment", "registration", "assignment"]
 
 HERE: Final = "."
 """The repository of the current folder."""
@@ -69,7 +70,8 @@ class Finding:
 
     `code` names its kind in `model/problem_codes.yaml`; it is "" for failures of GitHub, Azure and
     programs. `related` are the places of other objects involved. `reason` is why people acknowledge
-    a warning, "" for all other findings.
+    a warning, "" for all other findings. `scope` is what the finding concerns. A finding is the
+    same whatever level and scope a run gives it.
     """
 
     message: str
@@ -78,12 +80,25 @@ class Finding:
     code: str = ""
     related: tuple[Location, ...] = ()
     reason: str = ""
-    level: Level = "error"
+    level: Level = field(default="error", compare=False)
+    scope: Scope = field(default="environment", compare=False)
 
     def __str__(self) -> str:
         """Return one line for a terminal or a log."""
         text = f"{self.where}: {self.message}" if self.where else self.message
         return f"{text} ({self.advice})" if self.advice else text
+
+
+def leveled(
+    findings: Iterable[Finding], level: Level, scope: Scope = "environment"
+) -> Iterator[Finding]:
+    """Yield findings with a level and a scope."""
+    return (replace(item, level=level, scope=scope) for item in findings)
+
+
+def of_level(findings: Iterable[Finding], level: Level) -> tuple[Finding, ...]:
+    """Return the findings of a level, without acknowledged warnings."""
+    return tuple(item for item in findings if item.level == level and not item.reason)
 
 
 Problem = Finding

@@ -37,7 +37,7 @@ from kalypso_actions.commands.shared.reading.snapshot import (
     read_snapshot,
 )
 from kalypso_actions.comparison import Mask, tree_changes, unified_diff
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError, Problem, leveled
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
@@ -45,18 +45,18 @@ from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
-from kalypso_actions.planning.fleet_checks import KnownRepositories, has_kind
+from kalypso_actions.planning.findings import judged
+from kalypso_actions.planning.fleet_checks.repositories import KnownRepositories, has_kind
+from kalypso_actions.planning.fleet_checks.scope import fleet_view
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.planning.plan_checks import fleet_view, judged
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.report.documents import (
-    AcknowledgedEntry,
     ChangesEntry,
     FileDiffEntry,
     LeftOutEntry,
     PositionEntry,
-    ProblemEntry,
     SourceEntry,
+    finding_fields,
 )
 from kalypso_actions.report.render_document import AssignmentEntry, RenderDocument
 
@@ -93,9 +93,10 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         write_blobs = write_to.repository.blob_writer() if write_to else None
         progress = context.progress
         snapshot, plan = plan_registrations(snapshot, options, reader, progress, write_blobs)
-        view = fleet_view(plan, snapshot, neighbours.environments, neighbours.branches)
+        view = fleet_view(plan.fleet, snapshot, neighbours.environments, neighbours.branches)
         plan = judged(plan, snapshot, view)
-        plan = dataclasses.replace(plan, notes=(*plan.notes, *base.notes(plan)))
+        findings = (*plan.findings, *leveled(base.notes(plan), "note"))
+        plan = dataclasses.replace(plan, findings=findings)
         commit = ""
         if not plan.problems:
             if out:
@@ -117,13 +118,10 @@ def _document(
     reader: Reader,
     context: LocalContext,
 ) -> RenderDocument:
-    problems, warnings = (
-        with_changes_of_main(findings, snapshot, main, reader.repositories)
-        for findings in (plan.problems, plan.all_warnings)
-    )
+    findings = with_changes_of_main(plan.findings, snapshot, main, reader.repositories)
     readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
     sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
-    warnings += tuple(check_given_sources(sources, readings, context.programs))
+    of_sources = check_given_sources(sources, readings, context.programs)
     folder = snapshot.base_trees[0].path
     return RenderDocument(
         environment=plan.environment,
@@ -136,10 +134,7 @@ def _document(
         commit=commit,
         degraded=plan.degraded,
         left_out=LeftOutEntry.all_of(plan.left_out),
-        notes=ProblemEntry.all_of(plan.notes),
-        acknowledged=AcknowledgedEntry.all_of(plan.acknowledged),
-        warnings=ProblemEntry.all_of(warnings),
-        problems=ProblemEntry.all_of(problems),
+        **finding_fields((*findings, *leveled(of_sources, "warning"))),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
@@ -18,23 +19,18 @@ from kalypso_actions.commands.shared.reading.document_reader import Reader, read
 from kalypso_actions.commands.shared.reading.environments import find_environments
 from kalypso_actions.commands.shared.reading.main_position import absent_commit, position_in_clone
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.fleet import Diagnostics, folder_of_workloads
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
+from kalypso_actions.fleet import folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.planning.fleet_checks import has_kind
+from kalypso_actions.planning.fleet_checks.repositories import has_kind
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
-from kalypso_actions.report.documents import (
-    AcknowledgedEntry,
-    PositionEntry,
-    ProblemEntry,
-    SourceEntry,
-)
+from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields
 from kalypso_actions.report.validate_document import ValidateDocument
 
 
@@ -42,26 +38,11 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; an unreadable branch is a problem."""
     if inputs.workload:
         return _validate_workloads(inputs, context)
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places or inputs.control_plane else context.clone(reader)
         _check_places(inputs.places, reader, context)
-        if inputs.control_plane:
-            readings = list(_readings_of_branches(inputs.control_plane, "", reader, problems))
-        elif clone and clone.checked_out:
-            readings = list(_readings_of_clone(clone, reader, context))
-            warnings += clone.misspelled_branches()
-        elif clone and (undeclared := _undeclared_branch(clone, reader)):
-            readings = [*_readings_of_clone(clone, reader, context), undeclared]
-        else:
-            if not inputs.places:
-                reason = _no_clone(clone, context)
-                context.log(
-                    f"{reason[0].upper()}{reason[1:]}: validating the files of this folder."
-                )
-            places = inputs.places or (".",)
-            readings = [item for place in places for item in _readings(place, reader, problems)]
+        read = _read_branches(inputs, clone, reader, context)
+        readings = read.readings
         is_folder = clone is None and all(item.revision.commit is None for item in readings)
         registered = read_registered(
             readings, reader, allow_network=not is_folder, delivery=inputs.delivery
@@ -80,18 +61,64 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             context.now,
             clone.head_of_main if clone else "",
         )
-    main = [
-        PositionEntry.of(reading.revision.branch, position)
-        for reading, position in zip(readings, positions, strict=True)
-        if position
-    ]
-    findings.problems[:0] = problems
     sources = given_sources(inputs.source)
-    findings.warnings += (*warnings, *check_given_sources(sources, readings, context.programs))
-    return _document(readings, findings, main)
+    read.warnings += check_given_sources(sources, readings, context.programs)
+    return _document(
+        readings,
+        (*leveled(read.problems, "error"), *findings, *leveled(read.warnings, "warning")),
+        [
+            PositionEntry.of(reading.revision.branch, position)
+            for reading, position in zip(readings, positions, strict=True)
+            if position
+        ],
+    )
 
 
-def _undeclared_branch(clone: CurrentClone, reader: Reader) -> Reading | None:
+def _document(
+    readings: Sequence[Reading], findings: Iterable[Finding], main: Iterable[PositionEntry] = ()
+) -> ValidateDocument:
+    return ValidateDocument(
+        main=tuple(main),
+        sources=SourceEntry.all_of(
+            (reading.revision.branch, reading.revision) for reading in readings
+        ),
+        documents=sum(len(reading.documents) for reading in readings),
+        **finding_fields(findings),
+    )
+
+
+@dataclass(slots=True)
+class _ReadBranches:
+    """The branches of a control plane that were read, and what is wrong besides their content."""
+
+    readings: list[Reading] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+
+
+def _read_branches(
+    inputs: ValidateInputs, clone: CurrentClone | None, reader: Reader, context: LocalContext
+) -> _ReadBranches:
+    """Read the branches that the inputs name, or those of the current clone or folder."""
+    read = _ReadBranches()
+    undeclared = None if clone is None or clone.checked_out else _undeclared(clone, reader)
+    if inputs.control_plane:
+        _read_repository(inputs.control_plane, "", reader, read)
+    elif clone and clone.checked_out:
+        read.readings += _readings_of_clone(clone, reader, context)
+        read.warnings += clone.misspelled_branches()
+    elif clone and undeclared:
+        read.readings += (*_readings_of_clone(clone, reader, context), undeclared)
+    else:
+        if not inputs.places:
+            reason = _no_clone(clone, context)
+            context.log(f"{reason[0].upper()}{reason[1:]}: validating the files of this folder.")
+        for place in inputs.places or (".",):
+            _read_place(place, reader, read)
+    return read
+
+
+def _undeclared(clone: CurrentClone, reader: Reader) -> Reading | None:
     """Return the checked-out branch if it belongs to an environment that main does not declare."""
     source = clone.undeclared()
     if source is None:
@@ -99,6 +126,19 @@ def _undeclared_branch(clone: CurrentClone, reader: Reader) -> Reading | None:
     files = FolderFiles(clone.path, repository=str(clone.path))
     reading = read_branch(files, source, reader.kustomize)
     return reading if has_kind(reading, "BaseRepo") or has_kind(reading, "GitOpsRepo") else None
+
+
+def _readings_of_clone(
+    clone: CurrentClone, reader: Reader, context: LocalContext
+) -> Iterator[Reading]:
+    """Read main and the environments' branches: the checked-out one from the working tree."""
+    sources, absent = clone.branches()
+    places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
+    context.log(f"Validating {places} of {clone}.")
+    for branch in absent:
+        context.log(f"The branch {branch} is not in this clone: git fetch origin {branch}")
+    for source in sources:
+        yield clone.read(source, reader)
 
 
 def _no_clone(clone: CurrentClone | None, context: LocalContext) -> str:
@@ -126,117 +166,34 @@ def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) 
             )
 
 
-def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
-    """Read folders or branches of application teams, and check them alone."""
-    readings: list[Reading] = []
-    problems: list[Problem] = []
-    with context.reader(()) as reader:
-        for place in inputs.places or (".",):
-            try:
-                readings.append(_reading_of_workloads(place, reader, context))
-            except KalypsoError as error:
-                problems += error.problems
-    findings = validate_workloads(readings, inputs.registration_text)
-    findings.problems[:0] = problems
-    return _document(readings, findings)
-
-
-def _reading_of_workloads(place: str, reader: Reader, context: LocalContext) -> Reading:
-    """Read the folder of Workloads at a place.
-
-    Repositories of applications have other YAML files as well, such as charts. Raises KalypsoError.
-    """
-    files, branch = _files(place, reader)
-    reading = reader.documents_of(files, branch=branch)
-    folder = folder_of_workloads(reading.documents)
-    narrowed = reader.documents_of(files, branch=branch, path=folder)
-    if (narrowed.documents, narrowed.problems) == (reading.documents, reading.problems):
-        return reading
-    context.log(f"Checking ./{folder} of {place}: the WorkloadRegistration must name this path.")
-    return narrowed
-
-
-def _files(place: str, reader: Reader) -> tuple[RevisionFiles, str]:
-    """Return the files of a folder, or of a repository's branch, with the branch's name."""
-    local = PathAtBranch.parse(place)
-    if local.path.is_dir() and not local.branch and not _is_bare(local.path):
-        return FolderFiles(local.path, repository=place), ""
-    url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
-    branch = branch or reader.repositories.main_branch(url)
-    return reader.repositories.open(url, branch=branch), branch
-
-
-def _document(
-    readings: Sequence[Reading],
-    findings: Diagnostics,
-    main: Iterable[PositionEntry] = (),
-) -> ValidateDocument:
-    return ValidateDocument(
-        main=tuple(main),
-        sources=SourceEntry.all_of(
-            (reading.revision.branch, reading.revision) for reading in readings
-        ),
-        documents=sum(len(reading.documents) for reading in readings),
-        notes=ProblemEntry.all_of(findings.notes),
-        acknowledged=AcknowledgedEntry.all_of(findings.acknowledged),
-        warnings=ProblemEntry.all_of(findings.warnings),
-        problems=ProblemEntry.all_of(findings.problems),
-    )
-
-
-def _readings_of_clone(
-    clone: CurrentClone, reader: Reader, context: LocalContext
-) -> Iterator[Reading]:
-    """Read main and the environments' branches: the checked-out one from the working tree."""
-    sources, absent = clone.branches()
-    places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
-    context.log(f"Validating {places} of {clone}.")
-    for branch in absent:
-        context.log(f"The branch {branch} is not in this clone: git fetch origin {branch}")
-    for source in sources:
-        yield clone.read(source, reader)
-
-
-def _position(
-    reading: Reading, clone: CurrentClone | None, reader: Reader
-) -> BranchPosition | None:
-    """Return the position on main of the commit that an environment's branch names."""
-    revision = reading.revision
-    repository = str(clone.path) if clone else revision.repository if revision.commit else ""
-    return position_in_clone(reading, repository, reader.repositories) if repository else None
-
-
-def _readings(place: str, reader: Reader, problems: list[Problem]) -> Iterator[Reading]:
+def _read_place(place: str, reader: Reader, read: _ReadBranches) -> None:
     """Read the branches that a place names.
 
     A folder means its files, even in a clone: people check before they commit. A URL or a bare
     repository without a branch means main and the branches of its environments.
     """
-    local = PathAtBranch.parse(place)
-    if local.path.is_dir() and not local.branch and not _is_bare(local.path):
-        folder = FolderFiles(local.path, repository=place)
-        yield read_branch(folder, RepositoryPath(place, "", "."), reader.kustomize)
-        return
-    url, branch = (str(local.path), local.branch) if local.path.is_dir() else split_branch(place)
-    yield from _readings_of_branches(url, branch, reader, problems)
+    folder, url, branch = _parsed(place)
+    if folder:
+        files = FolderFiles(folder, repository=place)
+        read.readings.append(read_branch(files, RepositoryPath(place, "", "."), reader.kustomize))
+    else:
+        _read_repository(url, branch, reader, read)
 
 
-def _readings_of_branches(
-    url: str, branch: str, reader: Reader, problems: list[Problem]
-) -> Iterator[Reading]:
+def _read_repository(url: str, branch: str, reader: Reader, read: _ReadBranches) -> None:
     """Read a branch of a repository; without one, main and the branches of its environments."""
     try:
         sources = [RepositoryPath(url, branch, ".")] if branch else _branches(url, reader)
     except KalypsoError as error:
-        problems += error.problems
+        read.problems += error.problems
         return
     for done, source in enumerate(sources):
         reader.fetched(done, len(sources))
         try:
             files = reader.repositories.open(url, branch=source.branch)
-            yield read_branch(files, source, reader.kustomize)
+            read.readings.append(read_branch(files, source, reader.kustomize))
         except KalypsoError as error:
-            problems += error.problems
+            read.problems += error.problems
     reader.fetched(len(sources), len(sources))
 
 
@@ -251,7 +208,59 @@ def _branches(url: str, reader: Reader) -> list[RepositoryPath]:
     return list(dict.fromkeys((main, *own)))
 
 
-def _is_bare(path: Path) -> bool:
-    return (
+def _position(
+    reading: Reading, clone: CurrentClone | None, reader: Reader
+) -> BranchPosition | None:
+    """Return the position on main of the commit that an environment's branch names."""
+    revision = reading.revision
+    repository = str(clone.path) if clone else revision.repository if revision.commit else ""
+    return position_in_clone(reading, repository, reader.repositories) if repository else None
+
+
+def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
+    """Read folders or branches of application teams, and check them alone."""
+    readings: list[Reading] = []
+    problems: list[Problem] = []
+    with context.reader(()) as reader:
+        for place in inputs.places or (".",):
+            try:
+                readings.append(_reading_of_workloads(place, reader, context))
+            except KalypsoError as error:
+                problems += error.problems
+    findings = validate_workloads(readings, inputs.registration_text)
+    return _document(readings, (*leveled(problems, "error"), *findings))
+
+
+def _reading_of_workloads(place: str, reader: Reader, context: LocalContext) -> Reading:
+    """Read the folder of Workloads at a place.
+
+    Repositories of applications have other YAML files as well, such as charts. Raises KalypsoError.
+    """
+    folder_place, url, branch = _parsed(place)
+    files: RevisionFiles
+    if folder_place:
+        files = FolderFiles(folder_place, repository=place)
+    else:
+        branch = branch or reader.repositories.main_branch(url)
+        files = reader.repositories.open(url, branch=branch)
+    reading = reader.documents_of(files, branch=branch)
+    folder = folder_of_workloads(reading.documents)
+    narrowed = reader.documents_of(files, branch=branch, path=folder)
+    if (narrowed.documents, narrowed.problems) == (reading.documents, reading.problems):
+        return reading
+    context.log(f"Checking ./{folder} of {place}: the WorkloadRegistration must name this path.")
+    return narrowed
+
+
+def _parsed(place: str) -> tuple[Path | None, str, str]:
+    """Return the folder whose files a place names, or None with a repository and its branch."""
+    local = PathAtBranch.parse(place)
+    path = local.path
+    if not path.is_dir():
+        return None, *split_branch(place)
+    is_bare = (
         not (path / ".git").exists() and (path / "HEAD").is_file() and (path / "objects").is_dir()
     )
+    if local.branch or is_bare:
+        return None, str(path), local.branch
+    return path, "", ""

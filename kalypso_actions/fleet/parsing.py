@@ -10,7 +10,7 @@ from typing import get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
 from kalypso_actions.fleet import builders, schemas
 from kalypso_actions.fleet.annotations import annotation_faults
 from kalypso_actions.model.counts import counted
@@ -32,13 +32,22 @@ Path = tuple[str | int, ...]
 class Diagnostics:
     """Problems, warnings and notes about documents, in order.
 
-    A note describes something that may be intended; an acknowledged warning is intended.
+    A note describes something that may be intended.
     """
 
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
-    acknowledged: list[Problem] = field(default_factory=list)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them, with their levels."""
+        levels: dict[Level, list[Problem]] = {
+            "error": self.problems,
+            "warning": self.warnings,
+            "note": self.notes,
+        }
+        return tuple(item for level, each in levels.items() for item in leveled(each, level))
 
 
 @dataclass(frozen=True, slots=True)

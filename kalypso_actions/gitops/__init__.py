@@ -4,8 +4,6 @@ desired_tree          the files that a run wants, and the folders that it leaves
 provenance            `.github/tracking/sources.json`
 placement_record      `.github/tracking/placements.json`
 run_sources           the content of that file for a run
-inputs_record         the digests of inputs there, and the id of a tree
-unchanged_folders     the folders that these digests show to be unchanged
 own_files             the files of a tree that belong to Kalypso
 changes               the differences between the desired tree and the branch
 mass_removals         the removal of many assignments at once
@@ -41,10 +39,6 @@ from kalypso_actions.gitops.desired_tree import (
     tree_files,
 )
 from kalypso_actions.gitops.edits_since_proposal import environment_changed, sources_changed
-from kalypso_actions.gitops.inputs_record import (
-    tree_id,
-    without_folders,
-)
 from kalypso_actions.gitops.mass_removals import is_blocked, mass_removal
 from kalypso_actions.gitops.merge_history import (
     MergeHistory,
@@ -80,6 +74,7 @@ from kalypso_actions.gitops.provenance import (
     previous_sources,
     read_sources,
     sources_file,
+    tree_id,
 )
 from kalypso_actions.gitops.rejections import (
     ClosedProposal,
@@ -90,7 +85,6 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
 )
 from kalypso_actions.gitops.run_sources import run_sources
-from kalypso_actions.gitops.unchanged_folders import UnchangedFolders, unchanged_folders
 
 __all__ = [
     "ClosedProposal",
@@ -106,7 +100,6 @@ __all__ = [
     "Rejection",
     "Restrictions",
     "SourcesFile",
-    "UnchangedFolders",
     "assigned_cluster_types",
     "auto_merge",
     "becomes_credible",
@@ -149,10 +142,8 @@ __all__ = [
     "tracked_commit",
     "tree_files",
     "tree_id",
-    "unchanged_folders",
     "wanted_content",
     "why_schedule",
     "with_trailer",
-    "without_folders",
     "without_merges",
 ]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
+from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
 
 SCHEMA = "kalypso.sources/v1"
+
+ID_LENGTH: Final = 24
+"""Hexadecimal digits of a tree's id; the description of a status is short."""
 
 
 class SourceRevision(BaseModel):
@@ -103,10 +109,23 @@ def read_sources(content: bytes | None, environment: str) -> PreviousSources | N
     return previous if previous and previous.environment == environment else None
 
 
-def recorded_inputs(content: bytes | None) -> InputsRecord | None:
-    """Return the digests of inputs in a file of any environment; None if it has none."""
-    previous = _parsed(content)
-    return previous.inputs if previous else None
+def tree_id(sources: bytes | None, folders: Mapping[str, str]) -> str:
+    """Return the id of a tree, a digest of `sources.json` and the folders of its cluster types.
+
+    `folders` has git's id of each folder. Other files of the repository do not count. A tree
+    without a record of its inputs has the id "". Anybody with write access to the GitOps repository
+    can change `sources.json` and the files together, so a run records the id of the tree that it
+    writes in a place that they cannot change: in a status of the control plane, or in the settings
+    of a repository on this machine. Only a tree with a recorded id has unchanged folders.
+    """
+    previous = _parsed(sources)
+    inputs = previous.inputs if previous else None
+    if sources is None or inputs is None:
+        return ""
+    lines: list[str] = [blob_id(sources)]
+    lines += [f"{folders.get(name)} {name}" for name in sorted(inputs.cluster_types)]
+    text = "\n".join(lines).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:ID_LENGTH]
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:

@@ -184,6 +184,7 @@ class TreeChanges:
     `existing_folders` target folders; the run deletes `removed_folders`. `preserved_folders` stay
     because the run does not know their content, `taken_over` because their inputs are the same as
     in the base tree. All files of the folders `listed` stay, and nobody has parsed their lines.
+    `mass_removal` is the warning if too many assignments would be removed at once.
     """
 
     files: Mapping[str, FileContent]
@@ -199,6 +200,7 @@ class TreeChanges:
     existing_folders: int = 0
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    mass_removal: Problem | None = None
 
     def content(self, path: str) -> bytes:
         """Return the content of a file. Raises TypeError if only its blob's id is known."""

@@ -10,10 +10,10 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from kalypso_actions import gitops, rendering
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
 from kalypso_actions.fleet import Diagnostics, template_may_exist
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Revision
@@ -29,10 +29,12 @@ from kalypso_actions.model.tree import (
     TreeChanges,
 )
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, PlannedAssignment
-from kalypso_actions.planning.fleet_checks import BASE_REPO_MISSING
-from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, UnchangedAssignments
+from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
+from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
+
+MASS_REMOVAL: Final = "mass-removal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,13 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The files that one run would write, and all problems and warnings.
+    """The files that one run would write, and everything that is wrong.
 
     `trees` are the changes to each base tree of the snapshot (or to an empty one), `preserved` the
-    folders that stay as they are in each, `mass_removals` the warning for each tree that would lose
-    too many assignments at once. If there are `problems`, a run must not propose anything. `faults`
-    are the problems that are neither a failing assignment nor an unusable registration: they make
-    the rest of the plan meaningless. `fleet` has the targets of registered Workloads.
-    `degraded` means that a part of the tree does not come from the heads of the sources, because
-    something could not be read, or failed and stays as it was.
+    folders that stay as they are in each. If `findings` has an error, a run must not propose
+    anything. `fleet` has the targets of registered Workloads. `degraded` means that a part of the
+    tree does not come from the heads of the sources, because something could not be read, or failed
+    and stays as it was.
     """
 
     environment: str
@@ -91,14 +91,9 @@ class Plan:
     trees: tuple[TreeChanges, ...]
     preserved: tuple[gitops.PreservedFolders, ...]
     degraded: bool
-    problems: tuple[Problem, ...]
-    faults: tuple[Problem, ...]
-    warnings: tuple[Problem, ...]
-    mass_removals: tuple[Problem | None, ...]
+    findings: tuple[Finding, ...]
     fleet: Fleet
     left_out: tuple[LeftOutApplication, ...] = ()
-    notes: tuple[Problem, ...] = ()
-    acknowledged: tuple[Problem, ...] = ()
 
     @property
     def changes(self) -> TreeChanges:
@@ -106,9 +101,42 @@ class Plan:
         return self.trees[0]
 
     @property
-    def all_warnings(self) -> tuple[Problem, ...]:
-        """The warnings, with those about mass removals."""
-        return (*self.warnings, *filter(None, self.mass_removals))
+    def problems(self) -> tuple[Finding, ...]:
+        """The errors."""
+        return of_level(self.findings, "error")
+
+    @property
+    def faults(self) -> tuple[Finding, ...]:
+        """The errors that make the rest of the plan meaningless.
+
+        All but failing assignments and unusable registrations.
+        """
+        return tuple(filter(_is_fault, self.findings))
+
+    @property
+    def all_warnings(self) -> tuple[Finding, ...]:
+        """The warnings that nobody has acknowledged."""
+        return of_level(self.findings, "warning")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The same, without mass removals: a run may refuse them."""
+        return tuple(item for item in self.all_warnings if item.code != MASS_REMOVAL)
+
+    @property
+    def mass_removals(self) -> tuple[Finding | None, ...]:
+        """The warning for each tree that would lose too many assignments at once."""
+        return tuple(changes.mass_removal for changes in self.trees)
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """The notes."""
+        return of_level(self.findings, "note")
+
+    @property
+    def acknowledged(self) -> tuple[Finding, ...]:
+        """The warnings that people have acknowledged."""
+        return tuple(item for item in self.findings if item.reason)
 
     def without_contents(self) -> Plan:
         """Return the plan without the contents of files, which are half of its memory."""
@@ -127,26 +155,29 @@ def make_plan(
 
     If the fleet is large, `processes` render it.
     """
-    fleet, schedule, findings = schedule_snapshot(snapshot, scheduler)
-    unchanged = UnchangedAssignments(
-        snapshot, fleet, layout_options(options), options.code, schedule.assignments
-    )
-    rendered = unchanged.render_others(
+    fleet, schedule, found = schedule_snapshot(snapshot, scheduler)
+    rendered = render_changed(
+        snapshot,
+        fleet,
+        schedule.assignments,
+        layout_options(options),
         lambda: assignment_renderer(snapshot, fleet, options, processes),
         progress,
+        code=options.code,
         verify=options.verify,
     )
-    findings.warnings += rendering.missing_values(rendered.written, fleet.templates)
-
     desired = _desired_trees(snapshot, options, fleet, schedule, rendered)
-    bases = snapshot.base_trees or (None,)
-    trees = tuple(map(gitops.compute_changes, desired, bases))
-    for changes, base in zip(trees, bases, strict=True):
-        findings.problems += changes.problems
-        findings.warnings += changes.warnings
+    trees = []
+    for wanted, base in zip(desired, snapshot.base_trees or (None,), strict=True):
+        changes = gitops.compute_changes(wanted, base)
         if options.verify and base:
-            findings.problems += unchanged.refuted(changes, base.repository)
-    problems = block(snapshot, rendered.failed, options, findings)
+            refuted = rendered.refuted(changes, base.repository)
+            changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
+        trees.append(changes)
+    gaps = rendering.missing_values(rendered.written, fleet.templates)
+    findings = plan_findings(snapshot, found, gaps, trees, rendered.failed, options)
+    trees = with_mass_removals(trees, snapshot.base_trees, findings, options)
+    removals = (changes.mass_removal for changes in trees)
     return Plan(
         environment=snapshot.environment,
         sources=tuple(_revisions(snapshot)),
@@ -154,14 +185,11 @@ def make_plan(
         assignments=rendered.planned,
         cluster_types=desired[0].cluster_types,
         promoted_commit=snapshot.promoted_commit,
-        trees=trees,
+        trees=tuple(trees),
         preserved=tuple(tree.preserved for tree in desired),
         degraded=bool(rendered.failed)
         or any(reg.state != "head" for reg in snapshot.registrations),
-        problems=problems,
-        faults=tuple(findings.problems),
-        warnings=tuple(findings.warnings),
-        mass_removals=tuple(mass_removals(snapshot.base_trees, trees, options, findings)),
+        findings=(*findings, *filter(None, removals)),
         fleet=fleet,
         left_out=tuple(_left_out(snapshot, fleet, scheduler, rendered.planned, trees[0])),
     )
@@ -279,19 +307,23 @@ def _placement_state(snapshot: Snapshot) -> PlacementState:
     )
 
 
-def block(
+def plan_findings(
     snapshot: Snapshot,
+    found: Diagnostics,
+    gaps: Iterable[Finding],
+    trees: Sequence[TreeChanges],
     failed: Sequence[PlannedAssignment],
     options: PlanOptions,
-    findings: Diagnostics,
-) -> tuple[Problem, ...]:
-    """Return all problems; the options decide which failures are problems or warnings."""
-    unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
-    readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
+) -> list[Finding]:
+    """Return all findings of a plan; the options decide which failures are errors.
+
+    `found` are those of `schedule_snapshot`, and `gaps` the warnings about missing values.
+    """
     missing = {item.failure.missing_template for item in failed if item.failure} - {""}
+    readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
     unread = {name for name in missing if template_may_exist(name, readings)}
-    if _lacks_main(snapshot):
-        unread = missing
+    if any(problem.code == BASE_REPO_MISSING for problem in snapshot.lacking):
+        unread = missing  # main may have the Templates
     failures = dict.fromkeys(
         item.failure.problem_of(item.assignment)
         for item in failed
@@ -299,18 +331,48 @@ def block(
         and not item.failure.is_consequence
         and item.failure.missing_template not in unread
     )
+    unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
+    of_source: Level = "error" if options.on_source_failure == "block" else "warning"
+    of_failure: Level = "error" if options.on_failure == "block" else "warning"
+    findings = [
+        *found.findings,
+        *leveled(gaps, "warning", "assignment"),
+    ]
+    for changes in trees:
+        findings += leveled(changes.problems, "error", "run")
+        findings += leveled(changes.warnings, "warning", "run")
     for problem in snapshot.lacking:
         is_fatal = problem.code == BASE_REPO_MISSING and (options.requires_main or missing)
-        (findings.problems if is_fatal else findings.warnings).append(problem)
-    problems = list(findings.problems)
-    (problems if options.on_source_failure == "block" else findings.warnings).extend(unusable)
-    (problems if options.on_failure == "block" else findings.warnings).extend(failures)
-    return tuple(problems)
+        findings += leveled([problem], "error" if is_fatal else "warning")
+    findings += leveled(unusable, of_source, "registration")
+    findings += leveled(failures, of_failure, "assignment")
+    return findings
 
 
-def _lacks_main(snapshot: Snapshot) -> bool:
-    """Whether no BaseRepo leads to main, which may have the Templates that are missing."""
-    return any(problem.code == BASE_REPO_MISSING for problem in snapshot.lacking)
+def with_mass_removals(
+    trees: Sequence[TreeChanges],
+    bases: Sequence[BaseTree],
+    findings: Iterable[Finding],
+    options: PlanOptions,
+) -> list[TreeChanges]:
+    """Return the changes with their mass removals.
+
+    There are none beside a fault: the missing assignments may be unread.
+    """
+    result = list(trees)
+    if any(map(_is_fault, findings)):
+        return result
+    for index, (changes, base) in enumerate(zip(trees, bases, strict=False)):
+        message = gitops.mass_removal(changes, options.max_removal_percent)
+        if message:
+            where = Location(base.repository, base.path)
+            removal = Finding(message, where, code=MASS_REMOVAL, level="warning", scope="run")
+            result[index] = dataclasses.replace(changes, mass_removal=removal)
+    return result
+
+
+def _is_fault(finding: Finding) -> bool:
+    return finding.level == "error" and finding.scope in {"run", "environment"}
 
 
 def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:
@@ -360,20 +422,6 @@ def _recorded_options(
         "on-failure": options.on_failure,
         "on-source-failure": options.on_source_failure,
     }
-
-
-def mass_removals(
-    bases: Sequence[BaseTree],
-    trees: Sequence[TreeChanges],
-    options: PlanOptions,
-    findings: Diagnostics,
-) -> Iterator[Problem | None]:
-    """Yield the warning for each tree; none after a fault: missing assignments may be unread."""
-    for base, changes in zip(bases, trees, strict=False):
-        removal = gitops.mass_removal(changes, options.max_removal_percent)
-        where = Location(base.repository, base.path)
-        is_known = removal and not findings.problems
-        yield Problem(removal, where, code="mass-removal") if is_known else None
 
 
 def _revisions(snapshot: Snapshot) -> Iterator[tuple[str, Revision]]:

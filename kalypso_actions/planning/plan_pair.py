@@ -1,4 +1,10 @@
-"""Plan two snapshots of an environment together, and render only the differing assignments."""
+"""Plan two snapshots of an environment together, and render only the differing assignments.
+
+    pair = plan_pair(base, head, options, scheduler, progress, mask)
+    pair.masked(mask).files
+
+If there are many assignments, processes render and compare them, and return only the differences.
+"""
 
 from __future__ import annotations
 
@@ -8,41 +14,42 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions import comparison, gitops, rendering
-from kalypso_actions.comparison import Mask
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.comparison import Configured, Mask, ValueDifference, ValueDifferences
+from kalypso_actions.errors import Finding, Location, of_level
 from kalypso_actions.model.differences import (
     AssignmentName,
+    Change,
     Comparison,
+    FileChange,
     FileDiff,
     MaskedComparison,
+    ValueChange,
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
+from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
 from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.processes import Processes
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.progress import Progress, no_progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
-from kalypso_actions.planning.assignment_comparison import (
-    AssignmentComparer,
-    ComparedAssignment,
-    ComparedSide,
-    Pair,
-    file_change,
-)
-from kalypso_actions.planning.assignment_rendering import PlannedAssignment
+from kalypso_actions.planning.assignment_rendering import Folders, PlannedAssignment, divided
 from kalypso_actions.planning.plan import (
     PlanOptions,
     assignment_renderer,
-    block,
-    mass_removals,
+    plan_findings,
     schedule_snapshot,
+    with_mass_removals,
 )
-from kalypso_actions.platform_config import ConfigChanges
+from kalypso_actions.planning.secret_texts import SecretTexts
+from kalypso_actions.platform_config import ConfigChanges, PlatformConfig
 from kalypso_actions.rendering import Rendered
 from kalypso_actions.scheduling import Scheduler
 
 _UNCHANGED: Final = (RECONCILER_FILE, NAMESPACE_FILE)
 """Placeholders for the files of an assignment that is not rendered, so that it keeps its folder."""
+
+Lines = tuple[tuple[str, bytes], ...]
+"""Lines of files, each with the name of its file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +87,16 @@ def plan_pair(
     of `base`. `mask` removes secrets from files. If there are many assignments, `processes` render
     and compare them.
     """
-    sides = _Side(base, options, scheduler), _Side(head, options, head_scheduler or scheduler)
-    before, after = sides
-    compared = _compared(before, after, mask, processes, progress)
-    before_problems, _ = before.judge(head.base_trees, before.tree)
-    after_problems, removal = after.judge(head.base_trees, before.tree)
-    problems_new, problems_known = comparison.new_findings(before_problems, after_problems)
+    before = _PairSide(base, options, scheduler, mask)
+    after = _PairSide(head, options, head_scheduler or scheduler, mask)
+    compared = _compare_differing(before, after, mask, processes, progress)
+    before_findings, _ = before.judge(head.base_trees, before.tree)
+    after_findings, removal = after.judge(head.base_trees, before.tree)
+    problems_new, problems_known = comparison.new_findings(
+        of_level(before_findings, "error"), of_level(after_findings, "error")
+    )
     warnings_new, warnings_known = comparison.new_findings(
-        before.findings.warnings, after.findings.warnings
+        of_level(before_findings, "warning"), of_level(after_findings, "warning")
     )
     gaps_new, gaps_known = _missing_values(after, compared)
     result = Comparison(
@@ -111,53 +120,105 @@ def plan_pair(
     return PlanPair(result, frozenset(compared), secrets)
 
 
-def _compared(
-    before: _Side,
-    after: _Side,
-    mask: Mask,
-    processes: Processes | None,
-    progress: Progress,
-) -> dict[str, ComparedAssignment]:
-    """Render and compare the assignments that differ; return the comparisons by folder."""
-    chosen = [
-        item
-        for folder in _differing(before, after)
-        for item in [after.assignments.get(folder) or before.assignments[folder]]
-    ]
-    chosen.sort(key=lambda item: (item.cluster_type.name, item.target.name))
-    folders = [item.folder for item in chosen]
-    pairs: list[Pair] = [
-        (before.assignments.get(folder), after.assignments.get(folder)) for folder in folders
-    ]
-    comparer = AssignmentComparer(
-        (before.fleet, before.renderer), (after.fleet, after.renderer), mask, processes
-    )
-    compared = dict(zip(folders, comparer.compare(pairs, progress), strict=True))
-    for folder, item in compared.items():
-        before.add(folder, item.before)
-        after.add(folder, item.after)
-    return compared
+@dataclass(frozen=True, slots=True)
+class _RenderedSide:
+    """One side of an assignment: the names of its files, or its failure.
+
+    `repositories` are the URLs of all repositories whose content the files or the failure may have.
+    """
+
+    files: tuple[str, ...]
+    failure: rendering.Failure | None
+    repositories: frozenset[str]
 
 
-class _Side:
-    """One of the two plans while it is built."""
+@dataclass(frozen=True, slots=True)
+class _ComparedAssignment:
+    """Both sides of an assignment, and how they differ.
 
-    def __init__(self, snapshot: Snapshot, options: PlanOptions, scheduler: Scheduler) -> None:
+    If the assignment fails after the change, there are no `diffs`: its files stay as they are.
+    `gaps_new` are the lines with a missing value that only the second side has. `secrets` are the
+    texts to mask in everything else that is shown.
+    """
+
+    before: _RenderedSide | None
+    after: _RenderedSide | None
+    diffs: tuple[FileDiff, ...]
+    values: Sequence[ValueDifference]
+    gaps_new: Lines
+    gaps_known: Lines
+    secrets: frozenset[str]
+
+
+class _PairSide:
+    """One of the two plans while it is built; it remembers the rendered assignments."""
+
+    def __init__(
+        self, snapshot: Snapshot, options: PlanOptions, scheduler: Scheduler, mask: Mask
+    ) -> None:
         self.snapshot = snapshot
         self._options = options
-        self.fleet, self.schedule, self.findings = schedule_snapshot(snapshot, scheduler)
-        self.assignments = {item.folder: item for item in self.schedule.assignments}
-        self.renderer = assignment_renderer(snapshot, self.fleet, options)
-        self.rendered: dict[str, ComparedSide] = {}
-        self.failed: list[PlannedAssignment] = []
+        self.fleet, schedule, self._found = schedule_snapshot(snapshot, scheduler)
+        self.assignments = {item.folder: item for item in schedule.assignments}
+        self._renderer = assignment_renderer(snapshot, self.fleet, options)
+        self._secrets = SecretTexts(mask)
+        self._rendered: dict[str, _RenderedSide] = {}
+        self._failed: list[PlannedAssignment] = []
+        self._templates = {each.name: each.where.repository for each in self.fleet.templates}
+        self._config_maps = {each.name: each for each in self.fleet.config_maps}
+        self._of_layers: dict[str, frozenset[str]] = {}
+        self._shared: dict[frozenset[str], frozenset[str]] = {}
 
-    def add(self, folder: str, side: ComparedSide | None) -> None:
-        """Add a rendered assignment."""
+    def render(
+        self, folder: str
+    ) -> tuple[PlannedAssignment, _RenderedSide, Mapping[str, bytes], frozenset[str]] | None:
+        """Render an assignment, if this side has it.
+
+        Return it with the repositories, its contents (none if it fails), and its secrets.
+        """
+        assignment = self.assignments.get(folder)
+        if assignment is None:
+            return None
+        folders: Folders = {}
+        (item,) = self._renderer.render_all([assignment], folders, no_progress)
+        files = folders.get(folder, {})
+        contents = {name: text for name, text in files.items() if isinstance(text, bytes)}
+        side = _RenderedSide(item.files, item.failure, self._sources_of(item))
+        return item, side, contents, self._secrets.of(item)
+
+    def shared(self, repositories: frozenset[str]) -> frozenset[str]:
+        """Return the first equal set, so that processes send and keep few sets."""
+        return self._shared.setdefault(repositories, repositories)
+
+    def _sources_of(self, item: PlannedAssignment) -> frozenset[str]:
+        """Return the repositories whose content may be in the files of an assignment."""
+        cluster_type = item.assignment.cluster_type
+        names = (cluster_type.reconciler, cluster_type.namespace_service, cluster_type.config_type)
+        places = (item.assignment.target.where.repository, cluster_type.where.repository)
+        templates = (self._templates[name] for name in names if name in self._templates)
+        layers = map(self._of_layer, item.config.config_maps)
+        return self.shared(frozenset().union(places, templates, *layers))
+
+    def _of_layer(self, config_map: str) -> frozenset[str]:
+        known = self._of_layers.get(config_map)
+        if known is None:
+            layer = self._config_maps[config_map]
+            known = frozenset(layer.at(key).repository for key in layer.data)
+            self._of_layers[config_map] = known
+        return known
+
+    def add(self, folder: str, side: _RenderedSide | None) -> None:
+        """Remember a rendered assignment."""
         if side is not None:
-            self.rendered[folder] = side
+            self._rendered[folder] = side
         if side and side.failure:
-            item = self.renderer.taken_over(self.assignments[folder], ())
-            self.failed.append(item._replace(failure=side.failure))
+            item = self._renderer.taken_over(self.assignments[folder], ())
+            self._failed.append(item._replace(failure=side.failure))
+
+    def repositories(self, folder: str) -> frozenset[str]:
+        """Return the repositories whose content may be in the files of a rendered assignment."""
+        side = self._rendered.get(folder)
+        return side.repositories if side else frozenset()
 
     @property
     def tree(self) -> BaseTree:
@@ -167,64 +228,148 @@ class _Side:
 
     def judge(
         self, bases: Sequence[BaseTree], otherwise: BaseTree
-    ) -> tuple[tuple[Problem, ...], Problem | None]:
-        """Return all problems, and the first mass removal in the base trees; add the warnings.
+    ) -> tuple[list[Finding], Finding | None]:
+        """Return all findings, and the first mass removal in the base trees.
 
         `otherwise` replaces missing base trees.
         """
         trees = [self._changes(base) for base in bases]
-        for changes in trees:
-            self.findings.problems += changes.problems
-            self.findings.warnings += changes.warnings
-        problems = block(self.snapshot, self.failed, self._options, self.findings)
-        problems = self._with_repositories(problems)
-        self.findings.warnings = [*self._with_repositories(self.findings.warnings)]
-        if bases:
-            removals = mass_removals(bases, trees, self._options, self.findings)
-            return problems, next(filter(None, removals), None)
-        others = [self._changes(otherwise)]
-        (removal,) = mass_removals((otherwise,), others, self._options, self.findings)
-        return problems, removal and dataclasses.replace(removal, where=None)
-
-    def _with_repositories(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Add the repositories whose content the problem of a failing assignment may quote."""
+        findings = plan_findings(self.snapshot, self._found, (), trees, self._failed, self._options)
+        others = trees or [self._changes(otherwise)]
+        changed = with_mass_removals(others, bases or (otherwise,), findings, self._options)
+        removal = next(filter(None, (changes.mass_removal for changes in changed)), None)
+        if removal and not bases:
+            removal = dataclasses.replace(removal, where=None)
         folders = {
             item.failure.problem_of(item.assignment): item.assignment.folder
-            for item in self.failed
+            for item in self._failed
             if item.failure
         }
-        return tuple(
-            _quoting(problem, self.repositories(folders[problem]))
-            if problem in folders
-            else problem
-            for problem in problems
-        )
+        return [
+            _quoting(item, self.repositories(folders[item])) if item in folders else item
+            for item in findings
+        ], removal
 
     def _changes(self, base: BaseTree) -> TreeChanges:
-        failed = {item.assignment.folder for item in self.failed}
+        """Return the changes to a tree; the contents of files do not matter for them."""
+        failed = {item.assignment.folder for item in self._failed}
         alone = dataclasses.replace(self.snapshot, base_trees=(base,))
         (preserved,) = gitops.preserved_folders(alone, failed)
-        folders = {
-            folder: dict.fromkeys(self._files(folder), b"")
-            for folder in self.assignments
-            if folder not in failed
-        }
+        folders: dict[str, dict[str, bytes]] = {}
+        for folder in (folder for folder in self.assignments if folder not in failed):
+            side = self._rendered.get(folder)
+            folders[folder] = dict.fromkeys(side.files if side else _UNCHANGED, b"")
         names = tuple(cluster_type.name for cluster_type in self.fleet.cluster_types)
-        desired = gitops.DesiredTree(names, folders, None, b"", preserved)
-        return gitops.compute_changes(desired, base)
-
-    def _files(self, folder: str) -> Collection[str]:
-        """Return the names of the files; their contents do not matter for these changes."""
-        side = self.rendered.get(folder)
-        return side.files if side else _UNCHANGED
-
-    def repositories(self, folder: str) -> frozenset[str]:
-        """Return the repositories whose content may be in the files of a rendered assignment."""
-        side = self.rendered.get(folder)
-        return side.repositories if side else frozenset()
+        return gitops.compute_changes(
+            gitops.DesiredTree(names, folders, None, b"", preserved), base
+        )
 
 
-def _differing(before: _Side, after: _Side) -> set[str]:
+def _compare_differing(
+    before: _PairSide,
+    after: _PairSide,
+    mask: Mask,
+    processes: Processes | None,
+    progress: Progress,
+) -> dict[str, _ComparedAssignment]:
+    """Render and compare the assignments that differ; return the comparisons by folder.
+
+    Their order is that of both schedules.
+    """
+    chosen = [
+        item
+        for folder in _differing(before, after)
+        for item in [after.assignments.get(folder) or before.assignments[folder]]
+    ]
+    chosen.sort(key=lambda item: (item.cluster_type.name, item.target.name))
+    sides = before.assignments, after.assignments
+    sizes = [sum(item.folder in side for side in sides) for item in chosen]
+    done, total = 0, sum(sizes)
+    progress(done, total)
+    values = ValueDifferences()
+
+    def compare(index: int) -> _ComparedAssignment:
+        return _compared(chosen[index].folder, before, after, mask, values)
+
+    count = processes.usable(total) if processes else 1
+    if (
+        processes is None
+        or count == 1
+        or any(_moves(item.folder, before, after) for item in chosen)
+    ):
+        results: Iterator[_ComparedAssignment] = map(compare, range(len(chosen)))
+    else:
+        results = processes.compute(divided(chosen, count), lambda index, _: compare(index))
+    compared: dict[str, _ComparedAssignment] = {}
+    for item, size, result in zip(chosen, sizes, results, strict=True):
+        compared[item.folder] = result
+        before.add(item.folder, result.before)
+        after.add(item.folder, result.after)
+        done += size
+        progress(done, total)
+    return compared
+
+
+def _moves(folder: str, before: _PairSide, after: _PairSide) -> bool:
+    """Whether an assignment moves to another registration, and so to another budget."""
+    old, new = before.assignments.get(folder), after.assignments.get(folder)
+    return (
+        old is not None and new is not None and old.target.registration != new.target.registration
+    )
+
+
+def _compared(
+    folder: str, before: _PairSide, after: _PairSide, mask: Mask, values: ValueDifferences
+) -> _ComparedAssignment:
+    """Render both sides of an assignment, and compare them."""
+    old, new = before.render(folder), after.render(folder)
+    old_item, old_side, old_files, old_secrets = old or (None, None, {}, frozenset())
+    new_item, new_side, new_files, new_secrets = new or (None, None, {}, frozenset())
+    secrets = old_secrets | new_secrets
+    diffs: list[FileDiff] = []
+    if not (new_side and new_side.failure):
+        both = (side.repositories for side in (old_side, new_side) if side)
+        repositories = after.shared(frozenset().union(*both))
+        for name in old_files.keys() | new_files.keys():
+            path = f"{folder}/{name}"
+            file = _file_change(path, old_files.get(name), new_files.get(name), repositories)
+            if file:
+                diffs.append(mask.diff(file, secrets))
+    gaps_new, gaps_known = _gaps(old_files, new_files)
+    return _ComparedAssignment(
+        old_side,
+        new_side,
+        tuple(diffs),
+        values.of(old_item.config, new_item.config) if old_item and new_item else (),
+        gaps_new,
+        gaps_known,
+        secrets,
+    )
+
+
+def _file_change(
+    path: str, before: bytes | None, after: bytes | None, repositories: frozenset[str]
+) -> FileChange | None:
+    """Return how a file differs; None if it does not."""
+    if before == after:
+        return None
+    change: Change = "added" if before is None else "deleted" if after is None else "modified"
+    return FileChange(path, change, before, after, repositories)
+
+
+def _gaps(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> tuple[Lines, Lines]:
+    """Return the lines with a missing value: new ones, and those that the file had before."""
+    new: list[tuple[str, bytes]] = []
+    known: list[tuple[str, bytes]] = []
+    for name, content in after.items():
+        if rendering.lacks_value(content):
+            known_lines = set(before.get(name, b"").splitlines())
+            for line in filter(rendering.lacks_value, content.splitlines()):
+                (known if line in known_lines else new).append((name, line))
+    return tuple(new), tuple(known)
+
+
+def _differing(before: _PairSide, after: _PairSide) -> set[str]:
     """Return the folders of assignments that one side lacks, or whose inputs differ."""
     common = before.assignments.keys() & after.assignments.keys()
     differing = set(before.assignments.keys() ^ after.assignments.keys())
@@ -255,7 +400,7 @@ def _differing_names(
     return {name for name, _, _ in comparison.differing_documents(before, after)}
 
 
-def _removed(before: _Side, after: _Side) -> Iterator[str]:
+def _removed(before: _PairSide, after: _PairSide) -> Iterator[str]:
     """Yield the folders that are certainly no longer assigned in `after`."""
     (preserved, *_) = gitops.preserved_folders(after.snapshot, ())
     cluster_types = {cluster_type.name for cluster_type in after.fleet.cluster_types}
@@ -265,11 +410,11 @@ def _removed(before: _Side, after: _Side) -> Iterator[str]:
             yield folder
 
 
-def _names(side: _Side, folders: Iterable[str]) -> tuple[AssignmentName, ...]:
+def _names(side: _PairSide, folders: Iterable[str]) -> tuple[AssignmentName, ...]:
     return tuple(sorted(_name(side, folder) for folder in folders))
 
 
-def _name(side: _Side, folder: str) -> AssignmentName:
+def _name(side: _PairSide, folder: str) -> AssignmentName:
     assignment = side.assignments[folder]
     cluster_type, target = assignment.cluster_type, assignment.target
     repositories = frozenset({cluster_type.where.repository, target.where.repository})
@@ -277,7 +422,7 @@ def _name(side: _Side, folder: str) -> AssignmentName:
 
 
 def _diffs(
-    before: _Side, after: _Side, compared: Mapping[str, ComparedAssignment], mask: Mask
+    before: _PairSide, after: _PairSide, compared: Mapping[str, _ComparedAssignment], mask: Mask
 ) -> tuple[FileDiff, ...]:
     """Return the diffs of files, in order; an assignment that now fails keeps its files."""
     diffs = {item.path: item for item in _readme_diffs(before, after, mask)}
@@ -286,18 +431,18 @@ def _diffs(
     return tuple(diffs[path] for path in bytewise(diffs))
 
 
-def _readme_diffs(before: _Side, after: _Side, mask: Mask) -> Iterator[FileDiff]:
+def _readme_diffs(before: _PairSide, after: _PairSide, mask: Mask) -> Iterator[FileDiff]:
     names = [{item.name for item in side.fleet.cluster_types} for side in (before, after)]
     for name in names[0] ^ names[1]:
         old, new = (README_TEXT if name in side else None for side in names)
-        file = file_change(f"{name}/{README_FILE}", old, new, frozenset())
+        file = _file_change(f"{name}/{README_FILE}", old, new, frozenset())
         if file:
             yield mask.diff(file)
 
 
 def _missing_values(
-    after: _Side, compared: Mapping[str, ComparedAssignment]
-) -> tuple[list[Problem], int]:
+    after: _PairSide, compared: Mapping[str, _ComparedAssignment]
+) -> tuple[list[Finding], int]:
     """Return warnings for new lines without a value, and the number of warnings for known ones."""
     new: dict[frozenset[str], list[Rendered]] = {}
     known: list[Rendered] = []
@@ -315,7 +460,36 @@ def _missing_values(
     return problems, len(rendering.missing_values(known, templates))
 
 
-def _quoting(problem: Problem, repositories: Iterable[str]) -> Problem:
+def _quoting(problem: Finding, repositories: Iterable[str]) -> Finding:
     """Add the repositories whose content a problem may quote, as places without a path."""
     places = map(Location, sorted(repositories))
     return dataclasses.replace(problem, related=(*problem.related, *places))
+
+
+def changed_values(
+    earlier: Fleet, fleet: Fleet, items: Iterable[PlannedAssignment], added: Collection[str]
+) -> tuple[ValueChange, ...]:
+    """Return the values of assignments that differ from the values in an earlier fleet.
+
+    The earlier fleet needs no targets: the current targets replace them. `added` has the folders of
+    assignments that the earlier fleet did not have.
+    """
+    known = (item for item in items if item.assignment.folder not in added)
+    return comparison.value_changes(_configured(earlier, fleet, known))
+
+
+def _configured(
+    earlier: Fleet, fleet: Fleet, items: Iterable[PlannedAssignment]
+) -> Iterator[Configured]:
+    changes = ConfigChanges(earlier, fleet)
+    config = PlatformConfig(earlier)
+    cluster_types = {cluster_type.name: cluster_type for cluster_type in earlier.cluster_types}
+    for item in items:
+        assignment = item.assignment
+        before = cluster_types.get(assignment.cluster_type.name)
+        if before is None:
+            continue
+        if before.labels != assignment.cluster_type.labels or changes.affect(assignment):
+            name = AssignmentName(fleet.environment, before.name, assignment.target.name)
+            then = dataclasses.replace(assignment, cluster_type=before)
+            yield name, config.config_of(then), item.config

@@ -29,7 +29,7 @@ from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.config_checks import ConfigValidator
-from kalypso_actions.planning.fleet_checks import schema_faults
+from kalypso_actions.planning.fleet_checks.documents import schema_faults
 from kalypso_actions.planning.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 

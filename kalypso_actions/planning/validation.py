@@ -14,28 +14,27 @@ from functools import partial
 from typing import TypeVar
 
 from kalypso_actions import config_schemas, fleet, rendering
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, leveled
 from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.kinds import Assignment, Fleet, Template
+from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.planning.config_checks import ConfigValidator
-from kalypso_actions.planning.fleet_checks import (
-    Acknowledgements,
+from kalypso_actions.planning.findings import settled
+from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
+from kalypso_actions.planning.fleet_checks.branches import (
     ControlPlaneBranches,
-    FleetScope,
-    FleetView,
     Registered,
     check_branches,
-    check_fleet,
     foreign_bases,
-    merge_field_faults,
+    unpinned_branches,
+)
+from kalypso_actions.planning.fleet_checks.documents import (
     misspelled_keywords,
     schema_faults,
     unknown_types,
-    unpinned_branches,
 )
 from kalypso_actions.planning.plan import PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
@@ -69,78 +68,57 @@ def validate_control_plane(
     options: PlanOptions,
     now: datetime | None = None,
     main_commit: str = "",
-) -> fleet.Diagnostics:
+) -> tuple[Finding, ...]:
     """Check the documents one by one, then together, and set acknowledged warnings apart.
 
     `now` is when Placements are decided, `main_commit` the head of main, if it is known.
     """
-    diagnostics = validate_branches(readings)
+    found = validate_branches(readings)
     if readings and not any(item.documents or item.problems for item in readings):
         where = Location(readings[0].revision.repository, branch=readings[0].revision.branch)
         message = "there is no document to validate"
         advice = "change to a clone of the control plane, or name it: kalypso validate URL"
-        diagnostics.problems.append(Problem(message, where, advice, "documents-missing"))
+        found.problems.append(Problem(message, where, advice, "documents-missing"))
     branches = ControlPlaneBranches.among(readings)
-    diagnostics.problems += check_branches(branches, main_commit)
-    diagnostics.warnings += foreign_bases(branches)
-    diagnostics.notes += unpinned_branches(branches)
-    view = branches.view(registered, diagnostics, options.delivery)
-    findings = check_fleet(view)
-    _try_rendering(view, findings, options, now)
-    for warning in findings.warnings:
-        is_left_out = warning.code == "application-missing"
-        (findings.problems if is_left_out else diagnostics.warnings).append(warning)
-    diagnostics.problems += findings.problems
-    diagnostics.notes += findings.notes
+    found.problems += check_branches(branches, main_commit)
+    found.warnings += foreign_bases(branches)
+    found.notes += unpinned_branches(branches)
+    view = branches.view(registered, found, options.delivery)
+    of_fleet = check_fleet(view)
+    left_out = [item for item in of_fleet if item.code == "application-missing"]
+    others = [item for item in of_fleet if item.code != "application-missing"]
+    of_trial = _try_rendering(view, options, now)
+    findings = (*found.findings, *others, *of_trial.findings, *leveled(left_out, "error"))
     of_workloads = (item.reading for item in registered.values() if item.reading)
     documents = (doc for reading in (*readings, *of_workloads) for doc in reading.documents)
     repositories = [doc.where.repository for reading in readings for doc in reading.documents]
     is_judged = view.is_complete and not any(scope.unread for scope in view.scopes)
-    return _without_acknowledged(diagnostics, documents, repositories if is_judged else ())
+    return settled(findings, documents, repositories if is_judged else ())
 
 
 def validate_workloads(
     readings: Iterable[Reading], registration_text: RegistrationText = "strict"
-) -> fleet.Diagnostics:
+) -> tuple[Finding, ...]:
     """Check folders of Workloads, without the checks that need a control plane."""
-    diagnostics = fleet.Diagnostics()
+    found = Diagnostics()
     documents: list[Document] = []
     for reading in readings:
-        workloads, findings = fleet.check_workloads(reading, registration_text)
+        workloads, of_reading = fleet.check_workloads(reading, registration_text)
         targets = [target for workload in workloads for target in workload.targets]
-        diagnostics.problems += [*findings.problems, *schema_faults(targets)]
-        diagnostics.warnings += [*findings.warnings, *misspelled_keywords((), targets)]
+        found.problems += [*of_reading.problems, *schema_faults(targets)]
+        found.warnings += [*of_reading.warnings, *misspelled_keywords((), targets)]
         documents += reading.documents
-    return _without_acknowledged(diagnostics, documents)
-
-
-def _without_acknowledged(
-    diagnostics: fleet.Diagnostics, documents: Iterable[Document], judged: Collection[str] = ()
-) -> fleet.Diagnostics:
-    """Return each finding once, with acknowledged warnings apart.
-
-    `judged` are the repositories whose warnings are all known.
-    """
-    acknowledgements = Acknowledgements(documents)
-    problems, warnings = merge_field_faults(diagnostics.problems, diagnostics.warnings)
-    all_warnings = dict.fromkeys((*warnings, *acknowledgements.problems))
-    remaining, acknowledged = acknowledgements.split(all_warnings)
-    return fleet.Diagnostics(
-        list(dict.fromkeys(problems)),
-        remaining,
-        list(dict.fromkeys((*diagnostics.notes, *acknowledgements.stale(judged)))),
-        acknowledged,
-    )
+    return settled(found.findings, documents)
 
 
 def validate_branches(
     readings: Iterable[Reading], first_environments: Sequence[str] = ()
-) -> fleet.Diagnostics:
+) -> Diagnostics:
     """Check all documents branch by branch, then across branches.
 
     `first_environments` are the names in the input `first-environments`.
     """
-    diagnostics = fleet.Diagnostics()
+    diagnostics = Diagnostics()
     branches = [_parse(reading, diagnostics) for reading in readings]
     control_plane = ControlPlaneBranches.among([branch.reading for branch in branches])
     of_environments = [b for b in branches if control_plane.is_of_environment(b.reading)]
@@ -170,7 +148,7 @@ def validate_branches(
     return diagnostics
 
 
-def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
+def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
     _documents_of_schedulers(reading.placements, diagnostics)
@@ -182,7 +160,7 @@ def _parse(reading: Reading, diagnostics: fleet.Diagnostics) -> _Branch:
     return branch
 
 
-def _documents_of_schedulers(documents: Sequence[Document], diagnostics: fleet.Diagnostics) -> None:
+def _documents_of_schedulers(documents: Sequence[Document], diagnostics: Diagnostics) -> None:
     """Let every installed scheduler check its documents."""
     if not documents:
         return
@@ -295,7 +273,7 @@ def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -
                 )
 
 
-def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> None:
+def _references(branches: Sequence[_Branch], diagnostics: Diagnostics) -> None:
     """Check that the Templates named by cluster types exist, if main is among the branches."""
     cluster_types = [c for branch in branches for c in branch.of(kinds.ClusterType)]
     templates = {t.name for branch in branches for t in branch.of(kinds.Template)}
@@ -320,7 +298,7 @@ def _references(branches: Sequence[_Branch], diagnostics: fleet.Diagnostics) -> 
 def _without_templates(
     cluster_types: Sequence[kinds.ClusterType],
     branches: Sequence[_Branch],
-    diagnostics: fleet.Diagnostics,
+    diagnostics: Diagnostics,
 ) -> None:
     """Report once that main has no Templates; if main is not given, add a note instead."""
     where = cluster_types[0].at("reconciler")
@@ -339,25 +317,24 @@ _Failures = dict[tuple[Location, str], Problem]
 """Failures by place and message."""
 
 
-def _try_rendering(
-    view: FleetView, diagnostics: Diagnostics, options: PlanOptions, now: datetime | None = None
-) -> None:
-    """Schedule, configure, validate and render, and add each failure once, with an example.
+def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) -> Diagnostics:
+    """Schedule, configure, validate and render, and return each failure once, with an example.
 
     `now` is when Placements are decided. Raises UsageError for an unknown `scheduler` of the
     options.
     """
+    found = Diagnostics()
     failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
-    templates: dict[str, Template] = {}
+    templates: dict[str, kinds.Template] = {}
     for scope in view.scopes:
-        assignments = _assignments(scope, view, options.scheduler, now, diagnostics)
+        assignments = _assignments(scope, view, options.scheduler, now, found)
         rendered += _rendered(scope.fleet, assignments, layout_options(options), failures)
         templates |= {template.name: template for template in scope.fleet.templates}
-    diagnostics.problems += failures.values()
+    found.problems += failures.values()
     gaps = rendering.missing_values(rendered, [*templates.values()])
-    is_error = options.missing_values == "error"
-    (diagnostics.problems if is_error else diagnostics.warnings).extend(gaps)
+    (found.problems if options.missing_values == "error" else found.warnings).extend(gaps)
+    return found
 
 
 def _assignments(

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, FailFast, Field
 from pydantic.alias_generators import to_camel
 
-from kalypso_actions.errors import Finding, Level, Location
+from kalypso_actions.errors import Finding, Level, Location, of_level
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import Change
 from kalypso_actions.model.documents import Revision
@@ -113,6 +113,14 @@ class AcknowledgedEntry(ProblemEntry):
     """A warning that people acknowledge at its object, with their reason."""
 
     reason: str
+
+
+def finding_fields(findings: Iterable[Finding]) -> dict[str, Any]:
+    """Return the fields of a document that list findings: by level, and acknowledged warnings."""
+    listed = tuple(findings)
+    fields = {name: ProblemEntry.all_of(of_level(listed, level)) for name, level in LEVELS.items()}
+    acknowledged = AcknowledgedEntry.all_of(item for item in listed if item.reason)
+    return {**fields, "acknowledged": acknowledged}
 
 
 class SourceEntry(Document):

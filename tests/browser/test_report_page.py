@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.planning.fleet_report import collection
+from kalypso_actions.planning import fleet_report as collection
 from tests.browser.browsing import violations
 from tests.browser.reports import HOSTILE, PAGE, TITLE, environment, pipeline, written
 

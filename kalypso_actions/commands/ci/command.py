@@ -15,20 +15,22 @@ from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader, read_branch
 from kalypso_actions.commands.shared.reading.environments import environments_among
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import (
+    Finding,
+    KalypsoError,
+    Problem,
+    UsageError,
+    leveled,
+    of_level,
+)
 from kalypso_actions.inputs.ci import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.writes import PostStatus, StartWorkflow
-from kalypso_actions.planning.fleet_checks import (
-    Acknowledgements,
-    FleetView,
-    check_fleet,
-    merge_field_faults,
-)
+from kalypso_actions.planning.findings import settled, without_causes
+from kalypso_actions.planning.fleet_checks import FleetView, check_fleet
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.planning.plan_checks import without_causes
 from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.environments import FROM_CI, first_environments
 from kalypso_actions.promotion.pipeline import arrows
@@ -37,7 +39,7 @@ from kalypso_actions.promotion.starts import cd_start, starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
 from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
-from kalypso_actions.report.documents import AcknowledgedEntry, ProblemEntry
+from kalypso_actions.report.documents import ProblemEntry, finding_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +53,7 @@ class _Checked:
     environments: tuple[CheckedEnvironment, ...]
     first: tuple[str, ...]
     arrows: tuple[tuple[str, str], ...]
-    problems: tuple[Problem, ...]
-    warnings: tuple[Problem, ...]
-    acknowledged: tuple[Problem, ...]
-    notes: tuple[Problem, ...]
+    findings: tuple[Finding, ...]
 
 
 def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
@@ -78,17 +77,14 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     document = CiDocument(
         commit=commit,
         checked=tuple(map(_entry, checked.environments)),
-        notes=ProblemEntry.all_of(checked.notes),
-        acknowledged=AcknowledgedEntry.all_of(checked.acknowledged),
-        warnings=ProblemEntry.all_of(checked.warnings),
-        problems=ProblemEntry.all_of(checked.problems),
+        **finding_fields(checked.findings),
     )
-    state: StatusState = "failure" if checked.problems else "success"
+    state: StatusState = "failure" if document.problems else "success"
     status = _status(context, commit, state, ci_headline(document))
     is_push_to_main = _is_push_to_main(context, main)
     starts = (
         _starts(inputs, context, commit, checked.first)
-        if not checked.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main)
+        if not document.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main)
         else []
     )
     if inputs.dry_run:
@@ -108,7 +104,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     )
     context.runtime.log(f"{commit[:7]}: {ci_headline(document)}.")
     facts = CiFacts(context.url(context.control_plane), list(started.items()), checked.arrows)
-    return CommandResult(document, ci_summary(document, facts), failed=bool(checked.problems))
+    return CommandResult(document, ci_summary(document, facts), failed=bool(document.problems))
 
 
 def _head(context: CommandContext, main: str) -> str:
@@ -133,27 +129,24 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         checked.append(_without_known(checks.check(environment), problems, findings.warnings))
     view = _view(checked, environments)
     fleet = check_fleet(view)
-    documents = list(chain(reading.documents, *(item.documents for item in checked)))
-    acknowledgements = Acknowledgements(documents)
-    own_warnings = {item.name: without_causes(item.warnings, fleet.warnings) for item in checked}
-    warnings = (
-        *findings.warnings,
-        *by_environment(own_warnings),
-        *fleet.warnings,
-        *acknowledgements.problems,
+    own_warnings = {item.name: without_causes(item.warnings, fleet) for item in checked}
+    found = (
+        *leveled(problems, "error"),
+        *leveled(without(of_level(fleet, "error"), problems), "error"),
+        *leveled(by_environment({item.name: item.problems for item in checked}), "error"),
+        *leveled(findings.warnings, "warning"),
+        *leveled(by_environment(own_warnings), "warning"),
+        *of_level(fleet, "warning"),
+        *leveled(findings.notes, "note"),
+        *of_level(fleet, "note"),
+        *leveled(_awaiting_cd(checked, environments), "note"),
     )
-    failures = list(by_environment({item.name: item.problems for item in checked}))
-    advised, warned = merge_field_faults(failures, warnings)
-    remaining, acknowledged = acknowledgements.split(dict.fromkeys(warned))
-    stale = acknowledgements.stale(_judged(view, url))
+    documents = chain(reading.documents, *(item.documents for item in checked))
     return _Checked(
         tuple(checked),
         first,
         arrows(environments, first),
-        (*problems, *without(fleet.problems, problems), *advised),
-        tuple(remaining),
-        tuple(acknowledged),
-        (*findings.notes, *fleet.notes, *_awaiting_cd(checked, environments), *stale),
+        settled(found, documents, _judged(view, url)),
     )
 
 

@@ -19,9 +19,10 @@ from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.planning.findings import documents_of
 from kalypso_actions.planning.fleet_checks import FleetScope
+from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.planning.plan_checks import documents_of, scope_of
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
 
 
@@ -103,7 +104,7 @@ class _EnvironmentCheck:
             bool(after.snapshot and after.snapshot.base_trees),
             broken.problems,
             (*broken.warnings, *self._base_trees.warnings, *warnings),
-            scope_of(after.plan, after.snapshot) if after.plan and after.snapshot else None,
+            scope_of(after.plan.fleet, after.snapshot) if after.plan and after.snapshot else None,
             tuple(documents_of(after.snapshot)) if after.snapshot else (),
             self._environment.promoted_commit is None,
         )

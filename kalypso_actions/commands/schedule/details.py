@@ -43,8 +43,8 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.earlier_config import changed_values
 from kalypso_actions.planning.plan import Plan
+from kalypso_actions.planning.plan_pair import changed_values
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.start_records import check_promote_context, read_record

@@ -36,9 +36,10 @@ from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryP
 from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
+from kalypso_actions.planning.findings import judged
 from kalypso_actions.planning.fleet_checks import FleetView
+from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.planning.plan_checks import judged, scope_of
 from kalypso_actions.report.pull_request_mark import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
@@ -160,7 +161,7 @@ def plan_environment(
     if taken_over := len(plan.changes.taken_over):
         total = len(plan.assignments)
         context.runtime.log(f"{taken_over} of {total} assignments have the inputs of the tree")
-    scope = scope_of(plan, sources)
+    scope = scope_of(plan.fleet, sources)
     view = FleetView((scope,) if scope else (), snapshot.environments)
     return replace(snapshot, sources=sources), judged(plan, sources, view)
 

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from kalypso_actions import gitops
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.documents import Document
+from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
     ClusterType,
     DeploymentTarget,
     Environment,
@@ -19,6 +22,7 @@ from kalypso_actions.model.kinds import (
     Workload,
     WorkloadRegistration,
 )
+from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.platform_config.matching import Reach
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
@@ -207,3 +211,96 @@ class FleetView:
         if self.is_complete:
             for resource, scopes in shared.values():
                 yield resource, tuple(scopes)
+
+
+def fleet_view(
+    fleet: Fleet,
+    snapshot: Snapshot,
+    environments: Mapping[str, Environment] | None,
+    others: Mapping[str, Reading],
+) -> FleetView:
+    """Return the environment of a planned `fleet` with the others of its control plane.
+
+    `environments` are the Environment objects, None if they were not read, and `others` the
+    branches of other environments, as far as they could be read.
+    """
+    scope = scope_of(fleet, snapshot)
+    if scope is None or environments is None:
+        return FleetView((scope,) if scope else ())
+    names = [name for name in environments if name != fleet.environment]
+    known = [_other_scope(name, others[name], snapshot) for name in names if name in others]
+    scopes = [item for item in known if isinstance(item, FleetScope)]
+    faults = tuple(item for item in known if isinstance(item, Problem))
+    return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults)
+
+
+def scope_of(fleet: Fleet, snapshot: Snapshot) -> FleetScope | None:
+    """Return the documents of the environment of a planned `fleet` that the checks judge.
+
+    None if documents are missing or faulty: others may refer to these documents.
+    """
+    if snapshot.problems or MAIN_BASE_REPO not in (base.name for base, _ in snapshot.bases):
+        return None
+    readings = snapshot.registrations
+    unread = [item for item in readings if _lacks_targets(item)]
+    return FleetScope(
+        fleet,
+        tuple(workload for item in readings for workload in item.workloads),
+        frozenset((document.kind, document.name) for document in snapshot.own.documents),
+        tuple(item.registration for item in unread),
+        {
+            item.registration.name: _cause(item)
+            for item in unread
+            if not item.is_readable and _is_new(item.registration, snapshot)
+        },
+    )
+
+
+def _other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetScope | Problem | None:
+    """Return another environment of the same control plane, with the snapshot's commit of main.
+
+    Return its first problem if documents are faulty: others may refer to these documents. Return
+    None if the snapshot lacks one of its base repositories.
+    """
+    bases = {base.name: reading for base, reading in snapshot.bases}
+    names = [document.name for document in own.documents if document.kind == "BaseRepo"]
+    if not bases.keys() >= {*names, MAIN_BASE_REPO}:
+        return None
+    branches = [
+        Branch(f"{environment}-{name}", bases[name].documents)
+        for name in dict.fromkeys((MAIN_BASE_REPO, *names))
+    ]
+    assembled, findings = assemble(environment, Branch(environment, own.documents), branches)
+    for problem in (*own.problems, *findings.problems):
+        message = f"environment {environment!r} is not judged: {problem.message}"
+        return dataclasses.replace(problem, message=message, code="environment-unjudged")
+    read = {item.registration.source: item for item in snapshot.registrations}
+    known = [read[item.source] for item in assembled.registrations if item.source in read]
+    unread = [item for item in assembled.registrations if item.source not in read]
+    unread += [item.registration for item in known if _lacks_targets(item)]
+    workloads = (workload for item in known for workload in item.workloads)
+    return FleetScope.of(assembled, own.documents, workloads, unread)
+
+
+def _lacks_targets(reading: RegistrationReading) -> bool:
+    """Whether the fleet has no targets of a registration, so that the checks report it."""
+    return reading.state == "kept" or not any(item.targets for item in reading.workloads)
+
+
+def _cause(reading: RegistrationReading) -> str:
+    """Return why a repository cannot be read, without the registration's name."""
+    messages = (problem.message.partition(": ")[2] for problem in reading.problems)
+    return next(messages, f"{reading.registration.source.repo} cannot be read")
+
+
+def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:
+    """Whether no base tree can contain the targets of a registration yet.
+
+    A tree with files but without `sources.json` may contain them.
+    """
+    trees = snapshot.base_trees
+    previous = gitops.previous_sources(trees, snapshot.environment, snapshot.promoted_commit)
+    if previous is None:
+        return bool(trees) and not any(tree.entries for tree in trees)
+    known = previous.registrations.get(registration.name)
+    return known is None or known.commit is None

@@ -1,1 +1,8 @@
-"""Render only the assignments whose inputs have changed since the base tree was written."""
+"""Render only the assignments whose inputs have changed since the base tree was written.
+
+    rendered = render_changed(snapshot, fleet, assignments, layout, make_renderer, progress, ...)
+    rendered.planned, rendered.folders, rendered.taken_over
+
+`digests` computes digests of the inputs, `folders` finds the folders that have the same digests in
+the base trees, and `assignments` renders the others.
+"""

@@ -1,8 +1,4 @@
-"""Render the assignments whose inputs have changed, and keep the folders of the others.
-
-`input_digests` computes digests of the inputs, `gitops.unchanged_folders` finds the folders that
-have the same digests in the base trees, and `assignment_rendering` renders the others.
-"""
+"""Render the assignments whose inputs have changed, and keep the folders of the others."""
 
 from __future__ import annotations
 
@@ -21,7 +17,8 @@ from kalypso_actions.planning.assignment_rendering import (
     Folders,
     PlannedAssignment,
 )
-from kalypso_actions.planning.unchanged.input_digests import input_digests
+from kalypso_actions.planning.unchanged.digests import input_digests, without_folders
+from kalypso_actions.planning.unchanged.folders import UnchangedFolders, unchanged_folders
 from kalypso_actions.platform_config import PlatformConfig
 
 
@@ -30,8 +27,9 @@ class RenderedAssignments:
     """All assignments of a run, and the files of those that it rendered.
 
     The folders `taken_over` stay as they are in the base tree, because no input has changed; for
-    `whole` and `partly` see `gitops.UnchangedFolders`. `inputs` is the record for the next run;
-    None if that run has nothing to compare.
+    `whole` and `partly` see `UnchangedFolders`. `inputs` is the record for the next run; None if
+    that run has nothing to compare. `unchanged` are the folders with the inputs of the base tree,
+    whether they were rendered or not.
     """
 
     planned: tuple[PlannedAssignment, ...]
@@ -40,6 +38,7 @@ class RenderedAssignments:
     whole: frozenset[str]
     partly: frozenset[str]
     inputs: gitops.InputsRecord | None
+    unchanged: Collection[str]
 
     @property
     def failed(self) -> list[PlannedAssignment]:
@@ -54,122 +53,113 @@ class RenderedAssignments:
         places = ((item.assignment, item.assignment.folder) for item in self.planned)
         return [(item, self.folders[place]) for item, place in places if place in self.folders]
 
-
-class UnchangedAssignments:
-    """The folders that the base trees have with the same inputs as this run."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        fleet: Fleet,
-        layout: rendering.Options,
-        code: str,
-        assignments: Sequence[Assignment],
-    ) -> None:
-        """Without `code`, which identifies the code that renders, no folder counts as unchanged."""
-        self._assignments = assignments
-        self._inputs: gitops.InputsRecord | None = None
-        self.folders = gitops.UnchangedFolders()
-        if code and assignments:
-            inputs = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
-            self._inputs = inputs
-            assigned = defaultdict(list)
-            for item in assignments:
-                assigned[item.cluster_type.name].append(item.target.name)
-            self.folders = gitops.unchanged_folders(
-                snapshot.base_trees, snapshot.environment, assigned, inputs
-            )
-
-    def render_others(
-        self, make_renderer: Callable[[], AssignmentRenderer], progress: Progress, *, verify: bool
-    ) -> RenderedAssignments:
-        """Render the assignments whose inputs have changed, and with `verify` the others too.
-
-        If a rendered assignment fails or has much excess, others of its registration may fail
-        because of it: then this renders all of them.
-        """
-        known = {} if verify else dict(self.folders.files)
-        places = [item.folder for item in self._assignments]
-        while True:
-            renderer, folders = make_renderer(), Folders()
-            changed = [
-                item
-                for item, place in zip(self._assignments, places, strict=True)
-                if place not in known
-            ]
-            rendered = dict(
-                zip(
-                    (item.folder for item in changed),
-                    renderer.render_all(changed, folders, progress),
-                    strict=True,
-                )
-            )
-            doubtful = self._doubtful(rendered.values())
-            if doubtful.isdisjoint(known):
-                break
-            for place in doubtful:
-                known.pop(place, None)
-        planned = tuple(
-            rendered.get(place) or renderer.taken_over(item, known[place])
-            for item, place in zip(self._assignments, places, strict=True)
-        )
-        changed_types = {item.cluster_type.name for item in changed}
-        known_types = {place.partition("/")[0] for place in known}
-        return RenderedAssignments(
-            planned,
-            folders,
-            known.keys(),
-            self.folders.whole - changed_types,
-            (self.folders.partly | self.folders.whole & changed_types) & known_types,
-            self._record(rendered, folders, doubtful),
-        )
-
-    def _doubtful(self, rendered: Iterable[PlannedAssignment]) -> frozenset[str]:
-        """Return the folders of registrations with an assignment that fails or has much excess.
-
-        It has much if it has more than its share.
-        """
-        counts = Counter(item.target.registration for item in self._assignments)
-        registrations = {
-            item.assignment.target.registration
-            for item in rendered
-            if item.failure
-            or item.excess
-            > rendering.share_of_registration(counts[item.assignment.target.registration])
-        } - {""}
-        if not registrations:
-            return frozenset()
-        return frozenset(
-            item.folder for item in self._assignments if item.target.registration in registrations
-        )
-
-    def _record(
-        self,
-        rendered: Mapping[str, PlannedAssignment],
-        folders: Folders,
-        doubtful: Collection[str],
-    ) -> gitops.InputsRecord | None:
-        """Return the record of the inputs; None without code or assignments.
-
-        Each run renders assignments that fail, have a warning, or may fail because of others.
-        """
-        if self._inputs is None:
-            return None
-        unfit = {place for place, item in rendered.items() if item.failure}
-        unfit |= {
-            folder
-            for folder, files in folders.items()
-            if any(map(rendering.lacks_value, files.values()))
-        }
-        return gitops.without_folders(self._inputs, unfit.union(doubtful))
-
     def refuted(self, changes: TreeChanges, repository: str) -> Iterator[Problem]:
         """Yield a problem for each rendered file that differs though its inputs are unchanged."""
         for path in (*changes.added, *changes.modified, *changes.deleted):
             folder = "/".join(path.split("/")[-3:-1])
-            if folder in self.folders.files:
+            if folder in self.unchanged:
                 yield Problem(
                     "the file differs, though everything that decides it is as it was",
                     Location(repository, path),
                     "report this as an error of Kalypso: without verify, the old file would stay",
                 )
+
+
+def render_changed(
+    snapshot: Snapshot,
+    fleet: Fleet,
+    assignments: Sequence[Assignment],
+    layout: rendering.Options,
+    make_renderer: Callable[[], AssignmentRenderer],
+    progress: Progress,
+    *,
+    code: str,
+    verify: bool,
+) -> RenderedAssignments:
+    """Render the assignments whose inputs have changed, and with `verify` the others too.
+
+    `code` identifies the code that renders; with "", no folder counts as unchanged. If a rendered
+    assignment fails or has much excess, others of its registration may fail because of it: then
+    this renders all of them.
+    """
+    inputs, unchanged = None, UnchangedFolders()
+    if code and assignments:
+        inputs = input_digests(fleet, PlatformConfig(fleet), layout, code, assignments)
+        assigned = defaultdict(list)
+        for item in assignments:
+            assigned[item.cluster_type.name].append(item.target.name)
+        unchanged = unchanged_folders(snapshot.base_trees, snapshot.environment, assigned, inputs)
+    known = {} if verify else dict(unchanged.files)
+    places = [item.folder for item in assignments]
+    while True:
+        renderer, folders = make_renderer(), Folders()
+        changed = [
+            item for item, place in zip(assignments, places, strict=True) if place not in known
+        ]
+        rendered = dict(
+            zip(
+                (item.folder for item in changed),
+                renderer.render_all(changed, folders, progress),
+                strict=True,
+            )
+        )
+        doubtful = _doubtful(assignments, rendered.values())
+        if doubtful.isdisjoint(known):
+            break
+        for place in doubtful:
+            known.pop(place, None)
+    changed_types = {item.cluster_type.name for item in changed}
+    known_types = {place.partition("/")[0] for place in known}
+    return RenderedAssignments(
+        planned=tuple(
+            rendered.get(place) or renderer.taken_over(item, known[place])
+            for item, place in zip(assignments, places, strict=True)
+        ),
+        folders=folders,
+        taken_over=known.keys(),
+        whole=unchanged.whole - changed_types,
+        partly=(unchanged.partly | unchanged.whole & changed_types) & known_types,
+        inputs=_record(inputs, rendered, folders, doubtful) if inputs else None,
+        unchanged=unchanged.files.keys(),
+    )
+
+
+def _doubtful(
+    assignments: Iterable[Assignment], rendered: Iterable[PlannedAssignment]
+) -> frozenset[str]:
+    """Return the folders of registrations with an assignment that fails or has much excess.
+
+    It has much if it has more than its share.
+    """
+    counts = Counter(item.target.registration for item in assignments)
+    registrations = {
+        item.assignment.target.registration
+        for item in rendered
+        if item.failure
+        or item.excess
+        > rendering.share_of_registration(counts[item.assignment.target.registration])
+    } - {""}
+    if not registrations:
+        return frozenset()
+    return frozenset(
+        item.folder for item in assignments if item.target.registration in registrations
+    )
+
+
+def _record(
+    inputs: gitops.InputsRecord,
+    rendered: Mapping[str, PlannedAssignment],
+    folders: Folders,
+    doubtful: Collection[str],
+) -> gitops.InputsRecord:
+    """Return the record of the inputs for the next run.
+
+    Each run renders assignments that fail, have a warning, or may fail because of others.
+    """
+    unfit = {place for place, item in rendered.items() if item.failure}
+    unfit |= {
+        folder
+        for folder, files in folders.items()
+        if any(map(rendering.lacks_value, files.values()))
+    }
+    return without_folders(inputs, unfit.union(doubtful))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from textwrap import dedent
 from typing import Final, Literal
 
-from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.errors import Finding, Problem, of_level
 from kalypso_actions.model.documents import Document, Reading, Revision
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
-from kalypso_actions.planning.fleet_checks import RegisteredReading
+from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -160,6 +160,16 @@ def edited(plane: Plane, place: str, old: str, new: str) -> Plane:
     return {**plane, branch: {**plane[branch], file: text.replace(old, new)}}
 
 
+@dataclass
+class Found:
+    """The findings of validate, by level."""
+
+    problems: list[Finding]
+    warnings: list[Finding]
+    notes: list[Finding]
+    acknowledged: list[Finding]
+
+
 def findings(
     plane: Mapping[str, Files],
     *,
@@ -168,13 +178,19 @@ def findings(
     missing_values: Literal["warn", "error"] = "warn",
     main_commit: str = "",
     scheduler: str = "",
-) -> Diagnostics:
+) -> Found:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, app_fault)}
     options = PlanOptions(missing_values=missing_values, scheduler=scheduler)
-    return validate_control_plane(readings, registered, options, main_commit=main_commit)
+    found = validate_control_plane(readings, registered, options, main_commit=main_commit)
+    return Found(
+        problems=[*of_level(found, "error")],
+        warnings=[*of_level(found, "warning")],
+        notes=[*of_level(found, "note")],
+        acknowledged=[item for item in found if item.reason],
+    )
 
 
 def reading(branch: str, files: Files) -> Reading:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Set
 from kalypso_actions import fleet
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import Finding, KalypsoError, Problem
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, RepositoryPath
@@ -29,20 +29,23 @@ def main_position(snapshot: Snapshot, reader: Reader) -> BranchPosition | None:
 
 
 def with_changes_of_main(
-    problems: Iterable[Problem],
+    findings: Iterable[Finding],
     snapshot: Snapshot,
     position: BranchPosition | None,
     repositories: Repositories,
-) -> tuple[Problem, ...]:
-    """Advise to promote the commit of main that has changed a finding's file.
+) -> tuple[Finding, ...]:
+    """Advise to promote the commit of main that has changed the file of an error or warning.
 
     Without this advice, people correct main, but render again with the environment's old commit.
     """
-    findings = tuple(problems)
+    findings = tuple(findings)
     base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
     if base is None or position is None or position.fault or position.ahead == 0:
         return findings
-    if not any(item.where and item.where.commit == position.commit for item in findings):
+    commit = position.commit
+    shown = (item for item in findings if item.level != "note" and not item.reason)
+    places = {item.where for item in shown if item.where and item.where.commit == commit}
+    if not places:
         return findings
     try:
         changed = _changed_paths(base.source, position.commit, repositories)
@@ -52,7 +55,7 @@ def with_changes_of_main(
     advice = f"{branch} has changed this file since: promote it, or try --base-commit {branch}"
     return tuple(
         dataclasses.replace(item, advice="\n".join(filter(None, (item.advice, advice))))
-        if item.where and item.where.commit == position.commit and item.where.path in changed
+        if item.where and item.where.commit == commit and item.where.path in changed
         else item
         for item in findings
     )

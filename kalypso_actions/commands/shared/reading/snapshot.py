@@ -34,10 +34,9 @@ from kalypso_actions.model.processes import WriteBlobs
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
 from kalypso_actions.planning import registrations as decisions
-from kalypso_actions.planning.fleet_checks import (
+from kalypso_actions.planning.fleet_checks.branches import Registered, RegisteredReading
+from kalypso_actions.planning.fleet_checks.repositories import (
     KnownRepositories,
-    Registered,
-    RegisteredReading,
     missing_repositories,
 )
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan

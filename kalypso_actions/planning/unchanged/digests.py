@@ -1,7 +1,7 @@
 """Compute digests of everything that decides the files of assignments.
 
 There is one digest for all assignments of each cluster type, and one for those of each target, so
-there are far fewer digests than assignments. `gitops.unchanged_folders` compares them with those of
+there are far fewer digests than assignments. `folders` compares them with those of
 an earlier run. Rendering uses neither a clock nor random numbers: equal digests mean equal files.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
 from kalypso_actions import gitops, rendering
@@ -50,6 +50,23 @@ def input_digests(
     return gitops.InputsRecord(
         cluster_types={name: _joined(digests) for name, digests in cluster_types.items()},
         targets={name: _joined(digests) for name, digests in targets.items()},
+    )
+
+
+def without_folders(record: gitops.InputsRecord, unfit: Collection[str]) -> gitops.InputsRecord:
+    """Return a record without the `unfit` folders, which a later run has to render again.
+
+    These folders have failures or warnings, which the tree does not contain.
+    """
+    without = [folder.partition("/") for folder in unfit]
+    unfit_types = {cluster_type for cluster_type, _, _ in without}
+    unfit_targets = {target for _, _, target in without}
+    return gitops.InputsRecord(
+        cluster_types={
+            name: None if name in unfit_types else digest
+            for name, digest in record.cluster_types.items()
+        },
+        targets={name: None if name in unfit_targets else d for name, d in record.targets.items()},
     )
 
 

@@ -1,27 +1,78 @@
-"""Warnings that people acknowledge at the object, with a reason.
+"""Merge everything that is wrong with environments into one list of findings.
 
-    annotations:
-      kalypso.io/ignore: policy-without-targets
-      kalypso.io/ignore-reason: waits for the edge clusters
+    findings = settled((*found, *check_fleet(view)), documents)
+    of_level(findings, "error")
 
-Commas separate several codes.
+Every command that plans or validates makes its findings here, so that all of them say the same.
 """
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Location, Problem, leveled, of_level
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.problem_codes import problem_codes
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.planning.fleet_checks import FleetView, check_fleet
+from kalypso_actions.planning.fleet_checks.documents import merge_field_faults
+from kalypso_actions.planning.plan import MASS_REMOVAL, Plan
 
 _File = tuple[str, str, str]
 
 _ANNOTATIONS = IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
+
+
+def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
+    """Return a plan with the findings of the fleet's checks, and acknowledged warnings apart."""
+    removals = [item for item in plan.findings if item.code == MASS_REMOVAL]
+    others = [item for item in plan.findings if item.code != MASS_REMOVAL]
+    findings = settled((*others, *check_fleet(view)), documents_of(snapshot))
+    return dataclasses.replace(plan, findings=(*findings, *removals))
+
+
+def settled(
+    found: Sequence[Finding],
+    documents: Iterable[Document],
+    judged_repositories: Collection[str] = (),
+) -> tuple[Finding, ...]:
+    """Return each finding once, without the effects of another, and with acknowledged warnings.
+
+    The warnings that `documents` acknowledge have the reason. `judged_repositories` are those whose
+    warnings are all known: there, an acknowledgement of nothing is a note.
+    """
+    acknowledgements = Acknowledgements(documents)
+    warnings = without_causes(of_level(found, "warning"), found)
+    errors, warnings = merge_field_faults(of_level(found, "error"), warnings)
+    known = dict.fromkeys((*warnings, *leveled(acknowledgements.problems, "warning")))
+    remaining, acknowledged = acknowledgements.split(known)
+    stale = leveled(acknowledgements.stale(judged_repositories), "note")
+    notes = (*of_level(found, "note"), *stale)
+    return (*dict.fromkeys(errors), *remaining, *acknowledged, *dict.fromkeys(notes))
+
+
+def without_causes(warnings: Iterable[Finding], findings: Iterable[Finding]) -> list[Finding]:
+    """Return the warnings that `findings` do not quote as causes of a missing application."""
+    missing = {item.where for item in findings if item.code == "application-missing"}
+    return [
+        warning
+        for warning in warnings
+        if warning.where not in missing or not warning.message.startswith("registration ")
+    ]
+
+
+def documents_of(snapshot: Snapshot) -> Iterator[Document]:
+    """Yield all documents that a run has read."""
+    yield from snapshot.own.documents
+    for _, reading in snapshot.bases:
+        yield from reading.documents
+    for registration in snapshot.registrations:
+        yield from registration.documents
 
 
 @dataclass(frozen=True, slots=True)
