@@ -26,10 +26,13 @@ import yaml
 
 from kalypso_actions.clients.git import RemoteRepositories, basic
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
 from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS, Reader
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_sandbox import Sandbox
 

@@ -8,8 +8,11 @@ from bench.fleet import ENVIRONMENT, Fleet
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.progress import no_progress

@@ -10,13 +10,10 @@ from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import never_named
-from kalypso_actions.commands.shared.gitops_branches import (
-    named_commit,
-    read_environment,
-)
+from kalypso_actions.commands.shared.gitops_branches import read_environment
 from kalypso_actions.commands.shared.own_statuses import own_statuses
-from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
+from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
+from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops import becomes_credible, touches

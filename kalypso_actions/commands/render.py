@@ -22,20 +22,17 @@ from kalypso_actions.commands.shared.reading.base_trees import (
     open_gitops,
     read_base_tree,
 )
-from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.environments import (
+from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     find_environments,
+    read_control_plane,
 )
+from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.main_position import (
     main_position,
     with_changes_of_main,
 )
-from kalypso_actions.commands.shared.reading.snapshot import (
-    plan_registrations,
-    read_control_plane,
-    read_snapshot,
-)
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.comparison import Mask, tree_changes, unified_diff
 from kalypso_actions.errors import KalypsoError, Problem, leveled
 from kalypso_actions.inputs.local import RenderInputs

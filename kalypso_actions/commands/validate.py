@@ -15,8 +15,8 @@ from kalypso_actions.commands.shared.local_context import (
     check_given_sources,
     given_sources,
 )
+from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
-from kalypso_actions.commands.shared.reading.environments import find_environments
 from kalypso_actions.commands.shared.reading.main_position import absent_commit, position_in_clone
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled

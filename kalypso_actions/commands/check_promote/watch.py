@@ -15,8 +15,10 @@ from kalypso_actions.commands.check_promote.other_urls import OtherUrls
 from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import read_head
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
 from kalypso_actions.compliance import (
     Assessment,
     Cluster,

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.shared.reading.document_reader import SharedReader
-from kalypso_actions.commands.shared.reading.environments import read_own_branch
-from kalypso_actions.commands.shared.reading.snapshot import (
-    plan_registrations,
+from kalypso_actions.commands.shared.reading.control_plane import (
     read_control_plane,
-    read_snapshot,
+    read_own_branch,
 )
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Environment

@@ -9,8 +9,11 @@ from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
 from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.diff import DiffInputs

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from kalypso_actions import fleet
 from kalypso_actions.commands.init.repositories import InitRepositories
+from kalypso_actions.commands.shared.reading.control_plane import environments_among
 from kalypso_actions.commands.shared.reading.document_reader import read_documents
-from kalypso_actions.commands.shared.reading.environments import environments_among
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.commands.shared.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Problem

@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.reading.control_plane import (
+    read_control_plane,
+    read_own_branch,
+)
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.environments import read_own_branch
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.kinds import Environment, Fleet

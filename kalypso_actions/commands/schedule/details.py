@@ -23,8 +23,10 @@ from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecisio
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS
 from kalypso_actions.commands.shared.own_statuses import own_statuses
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
 from kalypso_actions.comparison import Mask, visibility
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.provenance import PreviousSources

@@ -17,15 +17,14 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_gitops_branch
-from kalypso_actions.commands.shared.reading.base_trees import as_written
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import (
+from kalypso_actions.commands.shared.gitops_branches import gitops_branches
+from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
+from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
-    plan_registrations,
+    EnvironmentReading,
     read_control_plane,
-    read_snapshot,
 )
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.commands.shared.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError

@@ -17,8 +17,8 @@ from kalypso_actions.commands.shared.reading.allowed_repositories import (
     AllowedRepositories,
     TrustedRepositories,
 )
+from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
-from kalypso_actions.commands.shared.reading.environments import find_environments
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs, PlanInputs

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.environments import (
+from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     find_environments,
     read_environment_branch,
     read_own_branch,
 )
+from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.kinds import Environment, RepositoryPath

@@ -9,8 +9,8 @@ from pathlib import Path
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, enclosing_clone
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
-from kalypso_actions.commands.shared.reading.environments import find_environments
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath

@@ -17,7 +17,7 @@ from typing import Final
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.base_history import BaseWrite, read_base_writes
-from kalypso_actions.commands.shared.reading.environments import (
+from kalypso_actions.commands.shared.reading.control_plane import (
     BaseFile,
     EnvironmentReading,
     read_base_file,

@@ -9,16 +9,16 @@ from typing import Final
 
 from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import (
-    gitops_branches,
-    read_environment,
+from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
+from kalypso_actions.commands.shared.reading.control_plane import (
+    ControlPlaneReading,
+    read_control_plane,
 )
 from kalypso_actions.commands.shared.reading.document_reader import (
     Reader,
     SharedReader,
     in_parallel,
 )
-from kalypso_actions.commands.shared.reading.snapshot import ControlPlaneReading, read_control_plane
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath

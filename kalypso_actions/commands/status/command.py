@@ -7,7 +7,7 @@ from contextlib import closing, nullcontext
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import named_commit
+from kalypso_actions.commands.shared.reading.base_trees import named_commit
 from kalypso_actions.commands.status.clusters import cluster_states
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
 from kalypso_actions.comparison import assignment_names, manifest_entries

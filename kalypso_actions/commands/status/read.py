@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from kalypso_actions.clients.github import overviews
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_leniently, tree_at
+from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
+from kalypso_actions.commands.shared.reading.base_trees import tree_at
+from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import RepositoryOverview

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kalypso_actions.clients.git.local import GitRepository
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_documents
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE

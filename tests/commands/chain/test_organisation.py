@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.reading.environments import read_environment_branch
-from kalypso_actions.commands.shared.reading.snapshot import read_control_plane, read_snapshot
+from kalypso_actions.commands.shared.reading.control_plane import (
+    read_control_plane,
+    read_environment_branch,
+)
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.planning.plan import PlanOptions, make_plan

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.commands.shared.reading.environments import read_base_file
+from kalypso_actions.commands.shared.reading.control_plane import read_base_file
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.history import FileVersion, HistoryCommit

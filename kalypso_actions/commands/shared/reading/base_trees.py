@@ -1,11 +1,13 @@
-"""The existing trees of GitOps branches."""
+"""Read GitOps branches and folders, and the existing trees in them."""
 
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kalypso_actions import gitops
 from kalypso_actions.clients.folder import FolderFiles
@@ -17,8 +19,11 @@ from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.layout import PLACEMENTS_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.scheduling.registry import uses_present_assignments
+
+if TYPE_CHECKING:
+    from kalypso_actions.commands.shared.context import CommandContext
 
 
 def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
@@ -122,3 +127,53 @@ def folder_of_tree(gitops_repos: Sequence[GitOpsRepo], branch: str) -> str:
             "name the branch: --gitops PATH@BRANCH, where PATH may be an empty folder",
         )
     return next(iter(folders.values()), "")
+
+
+def read_gitops_branch(branch: GitOpsBranch, context: CommandContext) -> GitOpsBranch:
+    """Read the head of a GitOps branch, its tree, and the head of our own branch beside it.
+
+    Raises KalypsoError if the branch cannot be read; its advice says how to create a missing one.
+    """
+    try:
+        files = context.repositories.open(branch.url, branch=branch.branch)
+    except KalypsoError as error:
+        raise _unreadable(branch, context, error) from error
+    own_branch = branch.own_branch
+    own_head = context.remotes.heads(branch.url, [own_branch]).get(own_branch)
+    tree = read_base_tree(files, branch.branch, branch.folder)
+    return dataclasses.replace(branch, head=files.commit or "", base_tree=tree, own_head=own_head)
+
+
+def _unreadable(branch: GitOpsBranch, context: CommandContext, error: KalypsoError) -> KalypsoError:
+    """Return the error for an unreadable branch, with advice on how to create a missing one."""
+    try:
+        missing = not context.remotes.heads(branch.url, [branch.branch])
+    except KalypsoError:
+        missing = False  # the first error has the reason
+    message, advice = error.problem.message, error.problem.advice
+    if missing:
+        message = f"{branch.repository} has no branch {branch.branch!r}"
+        name = shlex.quote(branch.branch)
+        advice = (
+            "correct the branch, or create it, for example in a clone of that repository: git "
+            f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
+        )
+    message = f"GitOpsRepo {branch.gitops_repo!r}: {message}"
+    return KalypsoError.of([Problem(message, branch.where, advice, "gitops-branch-unreadable")])
+
+
+def tree_at(context: CommandContext, place: GitOpsBranch, commit: str) -> BaseTree:
+    """Return the tree of a GitOps branch at a commit. Raises KalypsoError."""
+    files = context.repositories.open(place.url, branch=place.branch, commit=commit)
+    return read_base_tree(files, place.branch, place.folder)
+
+
+def named_commit(tree: BaseTree, environment: str) -> str | None:
+    """Return the commit of main that an environment's tree names, if any.
+
+    Until its first merge, a branch that was cut from another environment's branch names the commit
+    of that environment: this commit does not count.
+    """
+    if gitops.is_of_another(tree.sources, environment):
+        return None
+    return gitops.tracked_commit(tree.promoted_commit)

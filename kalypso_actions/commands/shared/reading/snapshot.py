@@ -15,18 +15,16 @@ from itertools import chain
 from kalypso_actions import fleet, gitops
 from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.worker_processes import WorkerProcesses
+from kalypso_actions.commands.shared.reading.control_plane import ControlPlaneReading
 from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
-from kalypso_actions.commands.shared.reading.environments import EnvironmentReading
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.gitops import PreviousSources
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
-    BaseRepo,
     DeploymentTarget,
-    Fleet,
     RepositoryPath,
     WorkloadRegistration,
 )
@@ -42,68 +40,6 @@ from kalypso_actions.planning.fleet_checks.repositories import (
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling.registry import scheduler_of
 from kalypso_actions.sources.limits import registration_limits
-
-
-@dataclass(frozen=True, slots=True)
-class ControlPlaneReading:
-    """An environment's own branch with its base repositories, without the registered ones."""
-
-    environment: EnvironmentReading
-    bases: tuple[tuple[BaseRepo, Reading], ...]
-    fleet: Fleet
-    findings: Diagnostics
-
-    @property
-    def promoted_commit(self) -> str | None:
-        """The commit of main that the branch names, if any."""
-        return next((base.commit for base, _ in self.bases if base.name == MAIN_BASE_REPO), None)
-
-
-def read_control_plane(
-    environment: EnvironmentReading, reader: Reader, *, promoted_commit: str | None = None
-) -> ControlPlaneReading:
-    """Read the base repositories that an environment branch names.
-
-    `promoted_commit`, a branch, a tag or an id, replaces the commit in `base-repo.yaml`. The
-    findings concern the documents, not the files. Raises KalypsoError for an unreadable base
-    repository.
-    """
-    name, own = environment.name, environment.own
-    bases = [_pinned(base, promoted_commit, reader) for base in environment.base_repos]
-    readings = in_parallel(lambda base: _read_base(base, reader), bases)
-    assembled, findings = fleet.assemble(
-        name,
-        fleet.Branch(name, own.documents),
-        [
-            fleet.Branch(f"{name}-{base.name}", reading.documents)
-            for base, reading in zip(bases, readings, strict=True)
-        ],
-    )
-    read = tuple(zip(bases, readings, strict=True))
-    return ControlPlaneReading(environment, read, assembled, findings)
-
-
-def _pinned(base: BaseRepo, revision: str | None, reader: Reader) -> BaseRepo:
-    if revision is None or base.name != MAIN_BASE_REPO:
-        return base
-    commit = reader.repositories.resolve(base.source.repo, base.source.branch, revision)
-    return dataclasses.replace(base, commit=commit)
-
-
-def _read_base(base: BaseRepo, reader: Reader) -> Reading:
-    try:
-        return reader.documents(base.source, base.commit)
-    except KalypsoError as error:
-        problems = [
-            Problem(
-                f"BaseRepo {base.name!r}: {base.source.repo}: {problem.message}",
-                base.where,
-                problem.advice,
-                problem.code or "base-repo-unreadable",
-            )
-            for problem in error.problems
-        ]
-        raise KalypsoError.of(problems) from error
 
 
 def read_snapshot(
