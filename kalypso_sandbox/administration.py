@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
@@ -21,7 +20,6 @@ from kalypso_sandbox.store import (
     Permissions,
     Repository,
     RunStatus,
-    Store,
     WorkflowRun,
 )
 
@@ -54,20 +52,15 @@ DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
 
 
 class Administration:
-    """Changes the store of a state, and saves it after each change."""
+    """Changes the `store` of a state, and saves it after each change.
+
+    Hold the `lock` to read the store while the server handles requests.
+    """
 
     def __init__(self, state: State) -> None:
         self.state = state
-
-    @property
-    def store(self) -> Store:
-        """Return the data. Hold the lock to read it while the server handles requests."""
-        return self.state.store
-
-    @property
-    def lock(self) -> threading.RLock:
-        """Return the lock of the store."""
-        return self.state.lock
+        self.store = state.store
+        self.lock = state.lock
 
     def create_repository(
         self,

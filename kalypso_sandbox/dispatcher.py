@@ -11,7 +11,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from io import BytesIO
 from typing import Any, Final, Literal
 
@@ -196,9 +196,8 @@ class Dispatcher:
         path = _path(request.environ["RAW_URI"])
         git_request = GitRequest.of(request, path)
         if git_request is not None:
-            return Route(
-                path, "git", self._by_git(git_request), probe=git_request.is_probe(request)
-            )
+            by_git = partial(self._git.answer, git_request)
+            return Route(path, "git", by_git, probe=git_request.is_probe(request))
         mounted = path.startswith(f"{API_PREFIX}/") or path == f"/api{GRAPHQL}"
         api_path = (GRAPHQL if path == f"/api{GRAPHQL}" else path.removeprefix(API_PREFIX)) or "/"
         with self._state.lock:
@@ -207,15 +206,13 @@ class Dispatcher:
         blueprint = "" if match else self._blueprint(request)
         if blueprint:
             return Route(path, blueprint, self._by_flask, recorded=blueprint != CONTROLS)
-        address = (
-            "" if match else address_on_page(path, request.headers.get("Accept", ""), self._state)
-        )
+        accept = request.headers.get("Accept", "")
+        address = "" if match else address_on_page(path, accept, self._state)
         if address:
             return Route(path, CONTROLS, lambda *_: redirect(address), recorded=False)
         template = match.endpoint.path if match else ""
-        return Route(
-            api_path, template, self._by_rest(api_path, match, API_PREFIX if mounted else "")
-        )
+        by_rest = self._by_rest(api_path, match, API_PREFIX if mounted else "")
+        return Route(api_path, template, by_rest)
 
     def _blueprint(self, request: Request) -> str:
         """Return the name of the blueprint that serves the request, or ""."""
@@ -236,13 +233,7 @@ class Dispatcher:
 
         return handle
 
-    def _by_git(self, git_request: GitRequest) -> RequestHandler:
-        def handle(request: Request, context: RequestContext) -> Response:
-            return self._git.answer(git_request, request, context)
-
-        return handle
-
-    def _by_flask(self, request: Request, _note: RequestContext) -> Response:
+    def _by_flask(self, request: Request, _context: RequestContext) -> Response:
         content = request.get_data()
         environ = {
             **request.environ,

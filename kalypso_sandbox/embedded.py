@@ -23,12 +23,10 @@ from kalypso_sandbox.azure.routes import blueprint
 from kalypso_sandbox.certificates import server_context
 from kalypso_sandbox.controls import controls
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
-from kalypso_sandbox.faults import Faults, Interruptions
 from kalypso_sandbox.page import PAGE
 from kalypso_sandbox.server import HOST, Server
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import FolderLock, Store
-from kalypso_sandbox.traffic import Traffic
 
 Flavour = Literal["github.com", "ghes"]
 
@@ -80,6 +78,9 @@ class Sandbox(Administration):
         store.flavour = flavour
         store.lag = lag
         super().__init__(State(store, programs, self._stopping.wait))
+        self.faults = self.state.faults
+        self.interruptions = self.state.interruptions
+        self.traffic = self.state.traffic
         self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)
         self.azure = Azure(self.store, self.lock)
@@ -139,21 +140,6 @@ class Sandbox(Administration):
             self.store.save()
 
     @property
-    def faults(self) -> Faults:
-        """Return the faults, to switch them on."""
-        return self.state.faults
-
-    @property
-    def interruptions(self) -> Interruptions:
-        """Return the interruptions, to add events during a request."""
-        return self.state.interruptions
-
-    @property
-    def traffic(self) -> Traffic:
-        """Return the recorded requests and responses."""
-        return self.state.traffic
-
-    @property
     def api_url(self) -> str:
         """Return the base URL of the REST API for this flavour."""
         return self.url + (API_PREFIX if self.store.flavour == "ghes" else "")
@@ -168,9 +154,7 @@ class Sandbox(Administration):
         enterprise = self.store.flavour == "ghes"
         variables = {
             "GITHUB_API_URL": self.api_url,
-            "GITHUB_GRAPHQL_URL": f"{self.url}/api/graphql"
-            if enterprise
-            else f"{self.url}/graphql",
+            "GITHUB_GRAPHQL_URL": self.url + ("/api/graphql" if enterprise else "/graphql"),
             "GITHUB_SERVER_URL": self.url,
             **self.azure.environment(self.url),
         }

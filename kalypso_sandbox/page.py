@@ -103,11 +103,7 @@ def _repository(repository: Repository, git: BareRepository) -> dict[str, Any]:
 
 def _branches(repository: Repository, git: BareRepository) -> Iterator[dict[str, str]]:
     """Yield the branches, the default one first."""
-    heads = {
-        ref.removeprefix("refs/heads/"): commit
-        for ref, commit in git.refs().items()
-        if ref.startswith("refs/heads/")
-    }
+    heads = git.branches()
     for name in sorted(heads, key=lambda each: (each != repository.default_branch, each)):
         commit = git.commit(heads[name])
         subject = commit.message.partition("\n")[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -38,6 +38,11 @@ INVALID_CREDENTIALS: Final = (
     "Invalid username or token. Password authentication is not supported for Git operations."
 )
 TEXT: Final = "text/plain; charset=utf-8"
+
+VERSION_2: Final = "version=2"
+
+CAPABILITIES: Final[dict[Path | None, bytes]] = {}
+"""The first response in protocol version 2, by the path of the program git."""
 
 LS_REFS: Final = b"0014command=ls-refs\n"
 
@@ -131,36 +136,43 @@ class GitHttp:
     def _serve(
         self, repository: Repository, git_request: GitRequest, request: Request, body: bytes
     ) -> Response:
-        """Serve a fetch, or the start of a push.
-
-        In protocol version 2, the first response lists git's capabilities. It is the same for every
-        repository, so all sandboxes of the process share one cache.
-        """
+        """Serve a fetch, or the start of a push."""
         protocol = request.headers.get("Git-Protocol", "")
         with self._state.lock:
             bare = self._state.store.git(repository)
         if git_request.rest == UPLOAD:
             return self._upload(bare, request, body, protocol)
+        if request.method not in ("GET", "HEAD"):
+            return Response(status=405, headers=HEADERS | {"Allow": "GET"})
         if git_request.writes:
-            content = line(f"# service={RECEIVE}\n") + FLUSH + advertisement(bare)
-            kind = f"application/x-{RECEIVE}-advertisement"
-            return Response(content, headers=HEADERS, content_type=kind)
-        cacheable = protocol == "version=2"
+            content = advertisement(bare)
+        elif git_request.service == UPLOAD:
+            content = self._capabilities(bare, protocol)
+        else:
+            return Response("Unsupported service.\n", 403, HEADERS, content_type=TEXT)
+        if git_request.writes or protocol != VERSION_2:
+            content = line(f"# service={git_request.service}\n") + FLUSH + content
+        kind = f"application/x-{git_request.service}-advertisement"
+        return Response(content, headers=HEADERS, content_type=kind)
+
+    def _capabilities(self, bare: BareRepository, protocol: str) -> bytes:
+        """Return git's capabilities, and before protocol version 2 the refs as well.
+
+        In version 2 they are the same for every repository, so all sandboxes of the process share
+        one cache.
+        """
         git = self._state.programs.find("git")
-        output = CAPABILITIES.get(git) if cacheable else None
-        if output is None:
-            output = self._begin(bare.git_dir, git_request, request, protocol)
-            if cacheable and output.status == 200:
-                CAPABILITIES[git] = output
-        return Response(output.content, output.status, output.headers | HEADERS)
+        if protocol == VERSION_2 and git in CAPABILITIES:
+            return CAPABILITIES[git]
+        content = self._upload_pack(["--advertise-refs", str(bare.git_dir)], b"", protocol)
+        if protocol == VERSION_2:
+            CAPABILITIES[git] = content
+        return content
 
     def _upload(
         self, bare: BareRepository, request: Request, body: bytes, protocol: str
     ) -> Response:
-        """Answer an upload-pack request as `git http-backend` does, with half as many processes.
-
-        Most requests of a fetch are of this kind.
-        """
+        """Answer as `git http-backend` does, with half as many processes."""
         if request.method != "POST":
             return Response(status=405, headers=HEADERS | {"Allow": "POST"})
         if request.content_type != f"application/x-{UPLOAD}-request":
@@ -169,56 +181,22 @@ class GitHttp:
         request_key = (bare.git_dir, body, refs)
         result = self._cached_results.get(request_key)
         if result is None:
-            command = ["git", "upload-pack", "--strict", "--stateless-rpc", str(bare.git_dir)]
-            result = self._git(command, body, {"GIT_PROTOCOL": protocol})
+            result = self._upload_pack([str(bare.git_dir)], body, protocol)
             if _is_cacheable(body, result) or (refs and refs == bare.ref_files()):
                 kept = list(self._cached_results.items())[1 - MAX_CACHED_RESULTS :]
                 self._cached_results = {**dict(kept), request_key: result}
         return Response(result, headers=HEADERS, content_type=f"application/x-{UPLOAD}-result")
 
-    def _begin(
-        self, git_dir: Path, git_request: GitRequest, request: Request, protocol: str
-    ) -> _Output:
-        """Let `git http-backend` serve the advertisement of a repository."""
-        environment = {
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "GIT_PROTOCOL": protocol,
-            "PATH_TRANSLATED": str(git_dir / git_request.rest),
-            "QUERY_STRING": f"service={git_request.service}",
-            "REQUEST_METHOD": request.method,
-        }
-        return _Output.parse(self._git(["git", "http-backend"], b"", environment))
-
-    def _git(self, command: Sequence[str], body: bytes, environment: Mapping[str, str]) -> bytes:
+    def _upload_pack(self, arguments: Sequence[str], body: bytes, protocol: str) -> bytes:
+        command = ["git", "upload-pack", "--strict", "--stateless-rpc", *arguments]
+        variables = {**NO_USER_CONFIG, "GIT_PROTOCOL": protocol}
         try:
-            return self._state.programs.run(
-                command, stdin=body, extra={**NO_USER_CONFIG, **environment}
-            )
+            return self._state.programs.run(command, stdin=body, extra=variables)
         except ProcessError as error:
             # git has written its refusal for the client: `ERR upload-pack: not our ref`.
             if not error.stdout:
                 raise
             return error.stdout
-
-
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """The output of `git http-backend`: headers, an empty line, and the content."""
-
-    status: int
-    headers: dict[str, str]
-    content: bytes
-
-    @classmethod
-    def parse(cls, output: bytes) -> _Output:
-        head, _, content = output.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n"))
-        status = int(headers.pop("Status", "200").split()[0])
-        return cls(status, headers, content)
-
-
-CAPABILITIES: Final[dict[Path | None, _Output]] = {}
-"""The first response in protocol version 2, by the path of the program git."""
 
 
 def _authorize(

@@ -3,7 +3,7 @@
 Importing this package fills the table `kalypso_sandbox.github.endpoints.ENDPOINTS`.
 """
 
-from kalypso_sandbox.github.api import (
+from kalypso_sandbox.github.api import (  # noqa: F401
     apps,
     commits,
     git_data,
@@ -14,17 +14,4 @@ from kalypso_sandbox.github.api import (
     settings,
     workflows,
 )
-from kalypso_sandbox.github.graphql import queries
-
-__all__ = [
-    "apps",
-    "commits",
-    "git_data",
-    "issues",
-    "labels",
-    "pull_requests",
-    "queries",
-    "repositories",
-    "settings",
-    "workflows",
-]
+from kalypso_sandbox.github.graphql import queries  # noqa: F401

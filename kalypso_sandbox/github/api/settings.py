@@ -16,7 +16,7 @@ from kalypso_sandbox.github.api import requests
 from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
 from kalypso_sandbox.github.payloads.accounts import node_id, timestamp
 from kalypso_sandbox.json_http import Answer, Json
-from kalypso_sandbox.store import Environment
+from kalypso_sandbox.store import Environment, Repository
 
 REPOSITORY: Final = "/repos/{owner}/{repo}"
 ACTIONS: Final = f"{REPOSITORY}/actions"
@@ -58,27 +58,48 @@ def put_environment(call: Call) -> Answer:
 
 
 @endpoint("GET", VARIABLES, "actions_variables: read", statuses=(200,))
+@endpoint("GET", OF_ENVIRONMENT, "environments: read", statuses=(200, 404))
 def read_variables(call: Call) -> Answer:
-    """List the repository's variables."""
-    return _variables(call, call.repository.variables, call.repository.created_at)
+    """List the variables of the repository or an environment."""
+    holder = _holder(call)
+    return _variables(call, holder.variables, holder.created_at)
 
 
 @endpoint("POST", VARIABLES, "actions_variables: write", statuses=(201, 409, 422))
+@endpoint("POST", OF_ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
 def create_variable(call: Call) -> Answer:
-    """Create a variable of the repository."""
-    return _create(call, call.repository.variables)
+    """Create a variable."""
+    variables = _holder(call).variables
+    name = requests.required_text(call.body, "name").upper()
+    value = _value(call)
+    if value is None:
+        raise requests.missing("value")
+    if not NAME.fullmatch(name):
+        raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
+    if name in variables:
+        raise RefusedError(409, "Already exists - Variable already exists")
+    variables[name] = value
+    return Answer(201, {})
 
 
 @endpoint("GET", f"{VARIABLES}/{{name}}", "actions_variables: read", statuses=(200, 404))
+@endpoint("GET", f"{OF_ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
 def read_variable(call: Call) -> Answer:
-    """Return a variable of the repository."""
-    return _read(call, call.repository.variables, call.repository.created_at)
+    """Return a variable."""
+    holder = _holder(call)
+    name = _name(call, holder.variables)
+    return Answer(200, _variable(name, holder.variables[name], holder.created_at))
 
 
 @endpoint("PATCH", f"{VARIABLES}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
+@endpoint("PATCH", f"{OF_ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
 def update_variable(call: Call) -> Answer:
-    """Change a variable of the repository."""
-    return _update(call, call.repository.variables)
+    """Change a variable."""
+    variables = _holder(call).variables
+    name = _name(call, variables)
+    value = _value(call)
+    variables[name] = variables[name] if value is None else value
+    return Answer(204)
 
 
 @endpoint("GET", f"{ACTIONS}/organization-variables", "actions_variables: read", statuses=(200,))
@@ -87,49 +108,18 @@ def read_shared_variables(call: Call) -> Answer:
     return _variables(call, call.repository.shared_variables, call.repository.created_at)
 
 
-@endpoint("GET", OF_ENVIRONMENT, "environments: read", statuses=(200, 404))
-def read_variables_of_environment(call: Call) -> Answer:
-    """List an environment's variables."""
-    environment = _named(call)
-    return _variables(call, environment.variables, environment.created_at)
-
-
-@endpoint("POST", OF_ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
-def create_variable_in_environment(call: Call) -> Answer:
-    """Create a variable of an environment."""
-    return _create(call, _named(call).variables)
-
-
-@endpoint("GET", f"{OF_ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
-def read_variable_of_environment(call: Call) -> Answer:
-    """Return a variable of an environment."""
-    environment = _named(call)
-    return _read(call, environment.variables, environment.created_at)
-
-
-@endpoint("PATCH", f"{OF_ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
-def update_variable_in_environment(call: Call) -> Answer:
-    """Change a variable of an environment."""
-    return _update(call, _named(call).variables)
-
-
 @endpoint("GET", f"{ACTIONS}/secrets", "secrets: read", statuses=(200,))
+@endpoint("GET", f"{ENVIRONMENT}/secrets", "environments: read", statuses=(200, 404))
 def read_secrets(call: Call) -> Answer:
-    """List the names of the repository's secrets; nobody can read their values."""
-    return _secrets(call, call.repository.secrets, call.repository.created_at)
+    """List the names of the secrets; nobody can read their values."""
+    holder = _holder(call)
+    return _secrets(call, holder.secrets, holder.created_at)
 
 
 @endpoint("GET", f"{ACTIONS}/organization-secrets", "secrets: read", statuses=(200,))
 def read_shared_secrets(call: Call) -> Answer:
     """List the names of the organization's secrets that the repository may use."""
     return _secrets(call, call.repository.shared_secrets, call.repository.created_at)
-
-
-@endpoint("GET", f"{ENVIRONMENT}/secrets", "environments: read", statuses=(200, 404))
-def read_secrets_of_environment(call: Call) -> Answer:
-    """List the names of an environment's secrets."""
-    environment = _named(call)
-    return _secrets(call, environment.secrets, environment.created_at)
 
 
 @endpoint("GET", f"{ACTIONS}/permissions", "administration: read", statuses=(200,))
@@ -171,6 +161,14 @@ def create_site(call: Call) -> Answer:
     return Answer(201, _site(call))
 
 
+def _holder(call: Call) -> Repository | Environment:
+    """Return what holds the variables and secrets: the environment of the path, or the repository.
+
+    Raises RefusedError.
+    """
+    return _named(call) if "environment_name" in call.parameters else call.repository
+
+
 def _named(call: Call) -> Environment:
     """Return the environment of the path, ignoring case. Raises RefusedError."""
     name = call.parameters["environment_name"]
@@ -199,31 +197,6 @@ def _variables(call: Call, variables: dict[str, str], created_at: datetime) -> A
     page, headers = requests.paginate(call, sorted(variables), DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
     answer = [_variable(name, variables[name], created_at) for name in page]
     return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
-
-
-def _create(call: Call, variables: dict[str, str]) -> Answer:
-    name = requests.required_text(call.body, "name").upper()
-    value = _value(call)
-    if value is None:
-        raise requests.missing("value")
-    if not NAME.fullmatch(name):
-        raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
-    if name in variables:
-        raise RefusedError(409, "Already exists - Variable already exists")
-    variables[name] = value
-    return Answer(201, {})
-
-
-def _read(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:
-    name = _name(call, variables)
-    return Answer(200, _variable(name, variables[name], created_at))
-
-
-def _update(call: Call, variables: dict[str, str]) -> Answer:
-    name = _name(call, variables)
-    value = _value(call)
-    variables[name] = variables[name] if value is None else value
-    return Answer(204)
 
 
 def _name(call: Call, variables: dict[str, str]) -> str:
