@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import requests
 
@@ -14,11 +13,7 @@ from kalypso_sandbox import Sandbox
 from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.store import Event, Issue, PullRequest, Repository
 from tests.chain.direct_requests import direct_requests
-from tests.git_repositories import programs
-
-NAME = "acme/fleet"
-NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-README = {"README.md": "fleet\n"}
+from tests.sandbox.served_sandbox import FLEET, ask, serving
 
 
 class ApiClient:
@@ -29,20 +24,17 @@ class ApiClient:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self._session = requests.Session()
-        self._session.trust_env = False  # reads neither .netrc nor proxies
-        self.root = sandbox.create_repository(NAME, README).full_name
         self.root = self.head("main")
         self.token = sandbox.create_token()
-        self.job = sandbox.create_token("actions", repositories=[NAME])
+        self.job = sandbox.create_token("actions", repositories=[FLEET])
 
     @property
     def repository(self) -> Repository:
-        return self.sandbox.store.repositories[NAME]
+        return self.sandbox.store.repositories[FLEET]
 
     @property
     def git(self) -> BareRepository:
-        return self.sandbox.git(NAME)
+        return self.sandbox.git(FLEET)
 
     def head(self, branch: str) -> str:
         head = self.git.head(branch)
@@ -52,15 +44,9 @@ class ApiClient:
     def ask(
         self, method: str, path: str, body: Any = None, *, token: str = ""
     ) -> requests.Response:
-        url = path if path.startswith("/") else f"/repos/{NAME}/{path}"
-        return self._session.request(
-            method,
-            self.sandbox.api_url + url,
-            json=body,
-            headers={"authorization": f"token {token or self.token}"},
-            timeout=60,
-            allow_redirects=False,
-        )
+        url = path if path.startswith("/") else f"/repos/{FLEET}/{path}"
+        authorization = f"token {token or self.token}"
+        return ask(self.sandbox, method, url, by=authorization, json=body)
 
     def made(self, method: str, path: str, body: Any = None, *, token: str = "") -> Any:
         answer = self.ask(method, path, body, token=token)
@@ -86,7 +72,7 @@ class ApiClient:
         return self.commit(name, files or {f"{name}.txt": "1\n"})
 
     def commit(self, branch: str, files: Mapping[str, str | None], message: str = "Change") -> str:
-        return self.sandbox.commit(NAME, files, branch=branch, message=message)
+        return self.sandbox.commit(FLEET, files, branch=branch, message=message)
 
     def propose(self, head: str, base: str = "main", **more: Any) -> int:
         """Open a pull request, and return its number."""
@@ -110,9 +96,7 @@ class ApiClient:
 
 
 @contextmanager
-def hub(folder: Path, flavour: Literal["github.com", "ghes"] = "github.com") -> Iterator[ApiClient]:
-    with (
-        Sandbox(folder, programs(), now=lambda: NOW, flavour=flavour) as sandbox,
-        direct_requests(sandbox),
-    ):
+def hub(folder: Path, **options: Any) -> Iterator[ApiClient]:
+    """Serve a sandbox, and return a client that needs no socket."""
+    with serving(folder, **options) as sandbox, direct_requests(sandbox):
         yield ApiClient(sandbox)

@@ -48,14 +48,17 @@ def ask(
     method: str,
     path: str,
     *,
-    authorization: str = "",
+    by: str = "",
     headers: Mapping[str, str] | None = None,
     **more: Any,
 ) -> requests.Response:
-    """Send a request without the machine's proxy and .netrc, and follow no redirect."""
+    """Send a request without the machine's proxy and .netrc, and follow no redirect.
+
+    `by` is the header Authorization.
+    """
     with requests.Session() as session:
         session.trust_env = False
-        known = {"Authorization": authorization} if authorization else {}
+        known = {"Authorization": by} if by else {}
         return session.request(
             method,
             (sandbox.api_url if path.startswith("/repos") else sandbox.url) + path,
@@ -64,6 +67,11 @@ def ask(
             timeout=60,
             **more,
         )
+
+
+def user(sandbox: Sandbox, *kind: Any, **more: Any) -> str:
+    """Return the Authorization of a new token, by default of a user with all permissions."""
+    return f"token {sandbox.create_token(*kind, **more)}"
 
 
 def over_http(token: str = "", scheme: str = "Bearer") -> dict[str, str]:

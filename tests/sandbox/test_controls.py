@@ -8,7 +8,7 @@ import jwt
 import pytest
 
 from kalypso_sandbox import Sandbox
-from tests.sandbox.served_sandbox import FLEET, NOON, ask
+from tests.sandbox.served_sandbox import FLEET, NOON, ask, user
 
 ISSUES = f"/repos/{FLEET}/issues"
 
@@ -44,7 +44,7 @@ def test_faults_and_requests(sandbox: Sandbox) -> None:
 def test_tokens_and_limits(sandbox: Sandbox) -> None:
     wanted = {"kind": "actions", "permissions": {"issues": "write"}, "repositories": [FLEET]}
     token = control(sandbox, "POST", "tokens", wanted)["token"]
-    made = ask(sandbox, "POST", ISSUES, authorization=f"token {token}", json={"title": "x"})
+    made = ask(sandbox, "POST", ISSUES, by=f"token {token}", json={"title": "x"})
     assert made.json()["user"]["login"] == "github-actions[bot]"
     sandbox.commit(FLEET, {"a": "1"})
     assert [event["name"] for event in control(sandbox, "GET", "events")] == ["push"]
@@ -56,7 +56,7 @@ def test_tokens_and_limits(sandbox: Sandbox) -> None:
     )
     unchanged = control(sandbox, "PATCH", "limits", {"per_hour": {"user": 9}})
     assert unchanged["contents_per_minute"] == 80
-    assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 403
+    assert ask(sandbox, "GET", ISSUES, by=f"token {token}").status_code == 403
 
 
 def test_apps(sandbox: Sandbox) -> None:
@@ -64,16 +64,14 @@ def test_apps(sandbox: Sandbox) -> None:
     now = int(NOON.timestamp())
     claims = {"iat": now, "exp": now + 60, "iss": str(app["id"])}
     signed = jwt.encode(claims, app["private_key"], algorithm="RS256")
-    answer = ask(sandbox, "GET", "/app", authorization=f"Bearer {signed}")
+    answer = ask(sandbox, "GET", "/app", by=f"Bearer {signed}")
     assert answer.json()["slug"] == "promoter"
     bearer = f"Bearer {signed}"
-    installation = ask(sandbox, "GET", f"/repos/{FLEET}/installation", authorization=bearer).json()
+    installation = ask(sandbox, "GET", f"/repos/{FLEET}/installation", by=bearer).json()
     path = f"/app/installations/{installation['id']}/access_tokens"
-    token = ask(sandbox, "POST", path, authorization=bearer, json={}).json()["token"]
-    assert ask(sandbox, "GET", ISSUES, authorization=f"token {token}").status_code == 200
-    assert ask(sandbox, "GET", ISSUES, authorization=bearer).status_code == 403, (
-        "an App is not its token"
-    )
+    token = ask(sandbox, "POST", path, by=bearer, json={}).json()["token"]
+    assert ask(sandbox, "GET", ISSUES, by=f"token {token}").status_code == 200
+    assert ask(sandbox, "GET", ISSUES, by=bearer).status_code == 403, "an App is not its token"
 
 
 def test_repositories(sandbox: Sandbox) -> None:
@@ -105,8 +103,7 @@ def test_runs(sandbox: Sandbox) -> None:
     path = ".github/workflows/a.yaml"
     sandbox.commit(FLEET, {path: "name: A\non: workflow_dispatch\n"})
     dispatches = f"/repos/{FLEET}/actions/workflows/a.yaml/dispatches"
-    token = f"token {sandbox.create_token()}"
-    assert ask(sandbox, "POST", dispatches, authorization=token, json={"ref": "main"}).ok
+    assert ask(sandbox, "POST", dispatches, by=user(sandbox), json={"ref": "main"}).ok
     (run,) = control(sandbox, "GET", f"repositories/{FLEET}/runs")
     assert (run["workflow"], run["status"], run["conclusion"]) == (path, "queued", None)
     for changes in (

@@ -21,9 +21,9 @@ def test_the_state_survives_a_restart(tmp_path: Path) -> None:
         token = sandbox.create_token()
         head = sandbox.commit(FLEET, {"a": "1"})
         who = f"token {token}"
-        ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "kept"})
+        ask(sandbox, "POST", ISSUES, by=who, json={"title": "kept"})
     with serving(tmp_path) as sandbox:
-        (issue,) = ask(sandbox, "GET", ISSUES, authorization=who).json()
+        (issue,) = ask(sandbox, "GET", ISSUES, by=who).json()
         assert issue["title"] == "kept"
         assert issue["url"].startswith(sandbox.url)
         assert sandbox.git(FLEET).head("main") == head
@@ -71,17 +71,10 @@ def test_commits_count_as_pushes(sandbox: Sandbox) -> None:
     second = sandbox.commit(FLEET, {"a": "1"}, message="Add a")
     sandbox.commit(FLEET, {"b": "1"}, branch="new")
     commit = sandbox.git(FLEET).commit("main")
-    assert (commit.message, commit.parents, commit.author.name) == (
-        "Add a",
-        (first,),
-        "somebody",
-    )
+    assert (commit.message, commit.parents, commit.author.name) == ("Add a", (first,), "somebody")
     pushes = [(event.ref, event.commit, event.actor) for event in sandbox.store.events]
     new = sandbox.git(FLEET).head("new")
-    assert pushes == [
-        ("refs/heads/main", second, "somebody"),
-        ("refs/heads/new", new, "somebody"),
-    ]
+    assert pushes == [("refs/heads/main", second, "somebody"), ("refs/heads/new", new, "somebody")]
 
 
 def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
@@ -99,8 +92,7 @@ def test_tokens_of_jobs_last_an_hour(tmp_path: Path) -> None:
         ):
             clock.advance(seconds=seconds)
             answers = [
-                ask(sandbox, "GET", ISSUES, authorization=f"token {token}")
-                for token in (job, brief, person)
+                ask(sandbox, "GET", ISSUES, by=f"token {token}") for token in (job, brief, person)
             ]
             assert [answer.status_code for answer in answers] == statuses
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from kalypso_sandbox import Fault, Sandbox
 from kalypso_sandbox.faults import FAULT, Faults, Interruptions
 from tests.git_repositories import commit
-from tests.sandbox.served_sandbox import FLEET, ask, clone, serving
+from tests.sandbox.served_sandbox import FLEET, ask, clone, serving, user
 
 ISSUES = f"/repos/{FLEET}/issues"
 TEMPLATE = "/repos/{owner}/{repo}/issues"
@@ -95,10 +95,9 @@ def titles(sandbox: Sandbox) -> list[str]:
 
 def create(sandbox: Sandbox, *faults: Fault) -> tuple[str, requests.Response | None]:
     """Create an issue, and return how the request ends."""
-    who = f"token {sandbox.create_token()}"
     with sandbox.faults.on(*faults):
         try:
-            answer = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
+            answer = ask(sandbox, "POST", ISSUES, by=user(sandbox), json={"title": "x"})
         except requests.exceptions.ChunkedEncodingError:
             return "cut off", None
         except requests.exceptions.ConnectionError:
@@ -135,14 +134,14 @@ def test_the_state_after_a_fault(sandbox: Sandbox, fault: Fault, end: str, made:
 @pytest.mark.parametrize("method", ["DELETE", "HEAD"])
 def test_half_of_an_empty_body_is_empty(sandbox: Sandbox, method: str) -> None:
     """The head alone would be a whole answer."""
-    who = f"token {sandbox.create_token()}"
+    who = user(sandbox)
     path = f"/repos/{FLEET}/labels/x"
-    ask(sandbox, "POST", f"/repos/{FLEET}/labels", authorization=who, json={"name": "x"})
+    ask(sandbox, "POST", f"/repos/{FLEET}/labels", by=who, json={"name": "x"})
     with (
         sandbox.faults.on(Fault(method, path, "truncated")),
         pytest.raises(requests.exceptions.ConnectionError),
     ):
-        ask(sandbox, method, path, authorization=who)
+        ask(sandbox, method, path, by=who)
     assert ("x" in sandbox.repository(FLEET).labels) is (method == "HEAD")
 
 
@@ -209,11 +208,10 @@ def test_a_read_at_a_path() -> None:
 
 @pytest.mark.parametrize("after", [False, True])
 def test_an_event_at_the_second_write(sandbox: Sandbox, after: bool) -> None:
-    token = f"token {sandbox.create_token()}"
 
     def opened(title: str) -> int:
         body = {"title": title}
-        return int(ask(sandbox, "POST", ISSUES, authorization=token, json=body).json()["number"])
+        return int(ask(sandbox, "POST", ISSUES, by=user(sandbox), json=body).json()["number"])
 
     happened = sandbox.interruptions.add(lambda: opened("between"), skip=1, after=after)
     assert (opened("first"), happened.done()) == (1, False)

@@ -14,7 +14,7 @@ from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.git.repositories import NO_OBJECT, is_valid_ref
 from kalypso_sandbox.store import LOGIN, REPOSITORY, BranchRule
 from tests.git_repositories import git
-from tests.sandbox.served_sandbox import FLEET, ask, clone, serving
+from tests.sandbox.served_sandbox import FLEET, ask, clone, serving, user
 
 ISSUES = f"/repos/{FLEET}/issues"
 
@@ -31,10 +31,10 @@ ISSUES = f"/repos/{FLEET}/issues"
     ],
 )
 def test_invalid_json(sandbox: Sandbox, path: str, body: bytes) -> None:
-    who = f"token {sandbox.create_token()}"
-    answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", authorization=who, data=body)
+    who = user(sandbox)
+    answer = ask(sandbox, "POST", f"/repos/{FLEET}/{path}", by=who, data=body)
     assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
-    made = ask(sandbox, "POST", ISSUES, authorization=who, json={"title": "x"})
+    made = ask(sandbox, "POST", ISSUES, by=who, json={"title": "x"})
     assert made.status_code == 201, "the world can still be saved"
 
 
@@ -60,8 +60,7 @@ def test_invalid_json(sandbox: Sandbox, path: str, body: bytes) -> None:
     ids=lambda value: str(value)[:40],
 )
 def test_paths_and_numbers(sandbox: Sandbox, path: str, status: int) -> None:
-    who = f"token {sandbox.create_token()}"
-    assert asked_as_written(sandbox, path, who) == status
+    assert asked_as_written(sandbox, path, user(sandbox)) == status
 
 
 def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
@@ -77,8 +76,7 @@ def asked_as_written(sandbox: Sandbox, path: str, authorization: str) -> int:
 @pytest.mark.parametrize("ref", ["refs/heads/a\0b", "refs/heads/a\nb", "refs/heads/a..b"])
 def test_refs_over_the_api(sandbox: Sandbox, ref: str) -> None:
     body = {"ref": ref, "sha": sandbox.git(FLEET).head("main")}
-    who = f"token {sandbox.create_token()}"
-    answer = ask(sandbox, "POST", f"/repos/{FLEET}/git/refs", authorization=who, json=body)
+    answer = ask(sandbox, "POST", f"/repos/{FLEET}/git/refs", by=user(sandbox), json=body)
     assert answer.status_code == 422
     assert answer.json()["message"] == f"{ref} is not a valid ref name."
 
@@ -118,13 +116,7 @@ def test_names() -> None:
 def pushed(sandbox: Sandbox, command: str) -> bytes:
     """Push without objects, and return the answer."""
     body = line(command.encode() + b"\0report-status") + FLUSH
-    answer = ask(
-        sandbox,
-        "POST",
-        f"/{FLEET}.git/git-receive-pack",
-        authorization=f"token {sandbox.create_token()}",
-        data=body,
-    )
+    answer = ask(sandbox, "POST", f"/{FLEET}.git/git-receive-pack", by=user(sandbox), data=body)
     return answer.content
 
 
@@ -148,7 +140,7 @@ def test_impossible_dates(sandbox: Sandbox, tmp_path: Path, date: str) -> None:
     made = git(copy.folder, "hash-object", "-t", "commit", "-w", "../odd")
     assert copy.push(f"{made}:refs/heads/odd")[0] == 0
     who = f"token {copy.token}"
-    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", authorization=who)
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", by=who)
     assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
 
 
@@ -159,7 +151,7 @@ def test_a_commit_s_author_is_not_an_account(sandbox: Sandbox, tmp_path: Path) -
     assert copy.push("HEAD:main")[0] == 0
     known = set(sandbox.store.accounts)
     who = f"token {copy.token}"
-    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", authorization=who)
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", by=who)
     assert answer.json()["author"] is None
     assert set(sandbox.store.accounts) == known
 
@@ -180,8 +172,7 @@ def test_a_page_under_a_strangers_host_name(tmp_path: Path, host: str, status: i
     """A browser sends a stranger's name as Host if DNS leads that name to this address."""
     paths = ["/_sandbox/requests", "/rate_limit"]
     with serving(tmp_path) as sandbox:
-        who = f"token {sandbox.create_token()}"
         for path in paths:
             headers = {"Host": host}
-            answer = ask(sandbox, "GET", path, authorization=who, headers=headers)
+            answer = ask(sandbox, "GET", path, by=user(sandbox), headers=headers)
             assert answer.status_code == status

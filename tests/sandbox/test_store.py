@@ -24,6 +24,11 @@ def opened(folder: Path) -> Store:
     return Store.open(folder, lambda: NOON, programs())
 
 
+@pytest.fixture
+def saved(tmp_path: Path) -> Store:
+    return opened(tmp_path)
+
+
 def add_event(saved: Store, payload: object = 1) -> int:
     event = Event(
         id=saved.new_id(),
@@ -43,8 +48,7 @@ def payloads(saved: Store) -> list[object]:
     return [event.payload.get("p") for event in saved.events]
 
 
-def test_an_event_is_written_once(tmp_path: Path) -> None:
-    saved = opened(tmp_path)
+def test_an_event_is_written_once(saved: Store, tmp_path: Path) -> None:
     add_event(saved, "first")
     saved.save()
     first = (tmp_path / EVENTS).read_bytes()
@@ -55,15 +59,12 @@ def test_an_event_is_written_once(tmp_path: Path) -> None:
     saved.save()
     written = (tmp_path / EVENTS).read_bytes()
     assert written.startswith(first)
-    assert [json.loads(line)["payload"]["p"] for line in written.splitlines()] == [
-        "first",
-        "second",
-    ]
+    kept = [json.loads(line)["payload"]["p"] for line in written.splitlines()]
+    assert kept == ["first", "second"]
     assert (tmp_path / "world.json").stat().st_size == size, "events are not in it"
 
 
-def test_events_survive_a_restart(tmp_path: Path) -> None:
-    saved = opened(tmp_path)
+def test_events_survive_a_restart(saved: Store, tmp_path: Path) -> None:
     last = [add_event(saved, number) for number in range(3)][-1]
     saved.save()
     again = opened(tmp_path)
@@ -73,8 +74,7 @@ def test_events_survive_a_restart(tmp_path: Path) -> None:
     assert payloads(opened(tmp_path)) == [0, 1, 2, 3]
 
 
-def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
-    saved = opened(tmp_path)
+def test_events_that_were_cleared_do_not_hinder(saved: Store, tmp_path: Path) -> None:
     add_event(saved, "a")
     saved.save()
     saved.events.clear()
@@ -84,10 +84,9 @@ def test_events_that_were_cleared_do_not_hinder(tmp_path: Path) -> None:
 
 
 def test_payloads_of_old_events_are_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "PAYLOADS", 2)
-    saved = opened(tmp_path)
     ids = [add_event(saved, number) for number in range(4)]
     assert payloads(saved) == [None, None, 2, 3]
     saved.save()
@@ -99,8 +98,7 @@ def test_payloads_of_old_events_are_dropped(
     assert b'"p":2' not in (tmp_path / EVENTS).read_bytes(), "nor is it on the disk"
 
 
-def test_writing_that_was_interrupted(tmp_path: Path) -> None:
-    saved = opened(tmp_path)
+def test_writing_that_was_interrupted(saved: Store, tmp_path: Path) -> None:
     add_event(saved, "a")
     add_event(saved, "b")
     saved.save()
@@ -114,9 +112,8 @@ def test_writing_that_was_interrupted(tmp_path: Path) -> None:
     assert payloads(opened(tmp_path)) == ["a", "c"]
 
 
-def test_an_event_that_was_saved_without_its_state(tmp_path: Path) -> None:
+def test_an_event_that_was_saved_without_its_state(saved: Store, tmp_path: Path) -> None:
     """The events are written first: a crash between the writes must not repeat an id."""
-    saved = opened(tmp_path)
     saved.save()
     last = add_event(saved)
     saved._log.append(saved.events)

@@ -18,7 +18,7 @@ TEMPLATE = "/repos/{owner}/{repo}/issues"
 
 def test_a_request_and_its_answer(sandbox: Sandbox) -> None:
     token = sandbox.create_token(login="anna")
-    ask(sandbox, "POST", f"{ISSUES}?a=1", authorization=f"token {token}", json={"title": "x"})
+    ask(sandbox, "POST", f"{ISSUES}?a=1", by=f"token {token}", json={"title": "x"})
     (exchange,) = sandbox.traffic
     assert (exchange.method, exchange.path) == ("POST", f"{ISSUES}?a=1")
     assert (exchange.template, exchange.query) == (TEMPLATE, {"a": "1"})
@@ -41,7 +41,7 @@ def test_no_credential_is_kept(sandbox: Sandbox, scheme: str) -> None:
             sandbox,
             "GET",
             path,
-            authorization=f"{scheme} {value}",
+            by=f"{scheme} {value}",
             headers={"Cookie": token, "Proxy-Authorization": token},
         )
         assert answer.status_code == 200
@@ -57,7 +57,7 @@ def test_no_token_that_is_given_is_kept(sandbox: Sandbox) -> None:
     bearer = f"Bearer {jwt.encode(claims, key, algorithm='RS256')}"
     installation = sandbox.store.apps[number].installations["acme"].id
     path = f"/app/installations/{installation}/access_tokens"
-    made = ask(sandbox, "POST", path, authorization=bearer, json={})
+    made = ask(sandbox, "POST", path, by=bearer, json={})
     environment = sandbox.environment()
     header = {"X-IDENTITY-HEADER": environment["IDENTITY_HEADER"]}
     asked = "/msi/token?api-version=2019-08-01&resource=x"
@@ -65,7 +65,7 @@ def test_no_token_that_is_given_is_kept(sandbox: Sandbox) -> None:
     job = JobIdentity(FLEET, environment="dev")
     asking = sandbox.azure.job_environment(sandbox.url, job)
     bearer = f"Bearer {asking['ACTIONS_ID_TOKEN_REQUEST_TOKEN']}"
-    assertion = ask(sandbox, "GET", "/_services/oidc/idtoken", authorization=bearer)
+    assertion = ask(sandbox, "GET", "/_services/oidc/idtoken", by=bearer)
     application = sandbox.azure.register(secret="s3cret")
     form = {
         "grant_type": "client_credentials",

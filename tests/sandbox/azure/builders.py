@@ -86,29 +86,13 @@ def four_clusters(folder: Path, clock: Clock, other_subscription: str = "other")
     return made
 
 
-def push(
-    made: Store,
-    files: Mapping[str, str | None],
-    branch: str = "dev",
-    repository: str = "acme/fleet",
-) -> str:
-    """Commit to a branch as a push does; return the commit's id."""
-    served = made.repository(repository)
-    assert served is not None
-    git = made.git(served)
+def push(made: Store, files: Mapping[str, str | None], branch: str = "dev") -> str:
+    """Commit to a branch of acme/fleet as a push does; return the commit's id."""
+    fleet = made.repositories["acme/fleet"]
+    git = made.git(fleet)
     before = git.head(branch)
     author = Person("n", "n@example.com", made.now)
     commit = git.commit_files(branch, files, "change", author)
     update = RefUpdate(f"refs/heads/{branch}", before, commit)
-    handle_push(access_of_event(made, served, SOMEBODY), update)
+    handle_push(access_of_event(made, fleet, SOMEBODY), update)
     return commit
-
-
-def delete_branch(made: Store, branch: str = "dev", repository: str = "acme/fleet") -> None:
-    """Delete a branch, as a push does."""
-    served = made.repository(repository)
-    assert served is not None
-    before = made.git(served).head(branch)
-    made.git(served).update_ref(f"refs/heads/{branch}", None, before)
-    update = RefUpdate(f"refs/heads/{branch}", before, None)
-    handle_push(access_of_event(made, served, SOMEBODY), update)

@@ -27,10 +27,7 @@ def made(tmp_path: Path, clock: Clock) -> Azure:
 def listed(asked: FlaskClient) -> dict[str, dict[str, Any]]:
     """Return cluster -> the state of its configuration."""
     listed = asked.get("/_sandbox/clusters").get_json()["clusters"]
-    return {
-        listed_cluster["name"]: listed_cluster["state"]["cluster-config"]
-        for listed_cluster in listed
-    }
+    return {each["name"]: each["state"]["cluster-config"] for each in listed}
 
 
 def test_a_cluster_is_added_listed_changed_and_deleted(
@@ -60,33 +57,25 @@ def test_a_cluster_is_added_listed_changed_and_deleted(
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "body", "status", "message"),
+    ("method", "path", "body", "refusal"),
     [
-        ("POST", "", {"name": ""}, 422, "The body is not valid."),
-        ("POST", "", None, 422, "Expecting value: line 1 column 1 (char 0)"),
-        ("POST", "", {"name": "x", "colour": "red"}, 422, "The body is not valid."),
-        ("PATCH", "/drone-1", {"behaviour": "dance"}, 422, "The body is not valid."),
-        ("PATCH", "/drone-1", [], 422, "The body is not valid."),
-        ("PATCH", "/drone-1", {"since": "2026-07-01T12:00:00"}, 422, "The body is not valid."),
-        ("PATCH", "/other", {}, 404, "there is no cluster 'other'"),
-        ("DELETE", "/other", None, 404, "there is no cluster 'other'"),
-        (
-            "PATCH",
-            "/drone-1",
-            {"configuration": "other"},
-            404,
-            "'drone-1' has 0 configurations 'other'",
-        ),
+        ("POST", "", {"name": ""}, "422 The body is not valid."),
+        ("POST", "", None, "422 Expecting value: line 1 column 1 (char 0)"),
+        ("POST", "", {"name": "x", "colour": "red"}, "422 The body is not valid."),
+        ("PATCH", "/drone-1", {"behaviour": "dance"}, "422 The body is not valid."),
+        ("PATCH", "/drone-1", [], "422 The body is not valid."),
+        ("PATCH", "/drone-1", {"since": "2026-07-01T12:00:00"}, "422 The body is not valid."),
+        ("PATCH", "/other", {}, "404 there is no cluster 'other'"),
+        ("DELETE", "/other", None, "404 there is no cluster 'other'"),
+        ("PATCH", "/drone-1", {"configuration": "x"}, "404 'drone-1' has 0 configurations 'x'"),
     ],
 )
-def test_wrong_controls(
-    made: Azure, method: str, path: str, body: Any, status: int, message: str
-) -> None:
+def test_wrong_controls(made: Azure, method: str, path: str, body: Any, refusal: str) -> None:
     made.put(cluster())
     before = dict(made.store.clusters)
     asked = client(made)
     response = asked.open(f"/_sandbox/clusters{path}", method=method, json=body)
-    assert (response.status_code, response.get_json()["message"]) == (status, message)
+    assert f"{response.status_code} {response.get_json()['message']}" == refusal
     assert made.store.clusters == before
 
 
@@ -105,20 +94,6 @@ def test_a_changed_behaviour_begins_now_and_others_go_on(made: Azure, clock: Clo
     clock.seconds = 40
     assert made.change("drone-1", delay=5).configurations[0].since == at(0)
     assert made.change("drone-1", behaviour="fail").configurations[0].since == at(40)
-
-
-def test_a_stalled_cluster_goes_on_when_it_follows_again(made: Azure, clock: Clock) -> None:
-    made.put(cluster())
-    first = push(made.store, {"a": "1"})
-    clock.seconds = 10
-    made.change("drone-1", behaviour="stall")
-    clock.seconds = 20
-    second = push(made.store, {"a": "2"})
-    asked = client(made)
-    assert listed(asked)["drone-1"]["sourceSyncedCommitId"].endswith(first)
-    clock.seconds = 30
-    made.change("drone-1", behaviour="follow")
-    assert listed(asked)["drone-1"]["sourceSyncedCommitId"].endswith(second)
 
 
 def test_a_broken_change_fails_and_its_repair_succeeds(made: Azure, clock: Clock) -> None:

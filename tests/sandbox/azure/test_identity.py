@@ -144,33 +144,25 @@ def test_a_secret_signs_in(made: Azure) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subject", "job", "audience", "expected"),
+    ("subject", "job", "audience", "issuer", "number"),
     [
-        (SUBJECT.replace("dev", "prod"), DEV, AUDIENCE, (401, "invalid_client", 700213)),
-        (SUBJECT.replace("dev", "Dev"), DEV, AUDIENCE, (401, "invalid_client", 7002138)),
-        (
-            SUBJECT,
-            JobIdentity("acme/fleet", "dev", immutable=True),
-            AUDIENCE,
-            (401, "invalid_client", 700213),
-        ),
-        (SUBJECT, DEV, "api://other", (401, "invalid_client", 700212)),
-        ("", DEV, AUDIENCE, (401, "invalid_client", 70025)),
+        (SUBJECT.replace("dev", "prod"), DEV, AUDIENCE, "", 700213),
+        (SUBJECT.replace("dev", "Dev"), DEV, AUDIENCE, "", 7002138),
+        (SUBJECT, JobIdentity("acme/fleet", "dev", immutable=True), AUDIENCE, "", 700213),
+        (SUBJECT, DEV, "api://other", "", 700212),
+        (SUBJECT, DEV, AUDIENCE, "https://ghes.example/_services/token", 700211),
+        ("", DEV, AUDIENCE, "", 70025),
     ],
 )
 def test_assertions_of_others_are_refused(
-    made: Azure, subject: str, job: JobIdentity, audience: str, expected: tuple[int, str, int]
+    made: Azure, subject: str, job: JobIdentity, audience: str, issuer: str, number: int
 ) -> None:
     application = made.register(*([subject] if subject else []))
+    if issuer:
+        application.federated[0].issuer = issuer
     value = assertion_of(made, job, audience).get_json()["value"]
-    assert refusal_of(with_assertion(made, application, value)) == expected
-
-
-def test_assertions_of_other_issuers_are_refused(made: Azure) -> None:
-    application = made.register(SUBJECT)
-    application.federated[0].issuer = "https://ghes.example/_services/token"
-    value = assertion_of(made).get_json()["value"]
-    assert refusal_of(with_assertion(made, application, value))[2] == 700211
+    refused = refusal_of(with_assertion(made, application, value))
+    assert refused == (401, "invalid_client", number)
 
 
 @pytest.mark.parametrize(("seconds", "refused"), [(299, False), (300, True), (900, True)])
@@ -219,10 +211,7 @@ def test_a_changed_assertion_is_refused(made: Azure) -> None:
         ({"client_id": "other"}, (400, "unauthorized_client", 700016)),
         ({"tenant": "other"}, (400, "invalid_request", 90002)),
         ({"grant_type": "password"}, (400, "unsupported_grant_type", 70003)),
-        (
-            {"client_secret": "right", "scope": "https://management.azure.com"},
-            (400, "invalid_scope", 1002012),
-        ),
+        ({"client_secret": "right", "scope": "x"}, (400, "invalid_scope", 1002012)),
     ],
 )
 def test_wrong_sign_ins(made: Azure, form: dict[str, str], expected: tuple[int, str, int]) -> None:

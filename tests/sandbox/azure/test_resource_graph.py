@@ -15,6 +15,7 @@ from tests.sandbox.azure.builders import FLUX_CONFIGURATIONS, Clock, cluster, fo
 ONE = "11111111-1111-4111-8111-111111111111"
 TWO = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa"
 EMPTY = "eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee"
+QUOTA = ("remaining", "resets-after")
 
 
 @pytest.fixture
@@ -39,22 +40,14 @@ def test_the_query_of_the_poll_finds_its_repository_and_branch_alone(made: Azure
 
 
 def test_an_answer_has_the_documented_form(made: Azure) -> None:
-    answer = ask(made, "Resources | where name == 'a' | project id").get_json()
-    assert answer == {
-        "totalRecords": 1,
-        "count": 1,
-        "data": [{"id": made.store.clusters["a"] and answer["data"][0]["id"]}],
-        "facets": [],
-        "resultTruncated": "false",
-    }
+    answer = ask(made, "Resources | where name == 'a' | project name").get_json()
+    numbers = {"totalRecords": 1, "count": 1, "facets": [], "resultTruncated": "false"}
+    assert answer == {**numbers, "data": [{"name": "a"}]}
 
 
 def test_the_table_holds_more_than_configurations(made: Azure) -> None:
     rows = ask(made, "kubernetesconfigurationresources").get_json()["data"]
-    assert sorted({row["type"].rpartition("/")[2] for row in rows}) == [
-        "extensions",
-        "fluxconfigurations",
-    ]
+    assert {row["type"].rpartition("/")[2] for row in rows} == {"extensions", "fluxconfigurations"}
 
 
 @pytest.mark.parametrize(
@@ -206,40 +199,26 @@ def test_a_body_that_is_no_json(made: Azure) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "details"),
+    ("query", "code", "message"),
     [
         (
             "kubernetesconfigurationresources | where id ~ 'x'",
-            [
-                {
-                    "code": "InvalidQuery",
-                    "message": "Query is invalid. Please refer to the documentation for the Azure "
-                    "Resource Graph service and fix the error before retrying.",
-                },
-                {
-                    "code": "ParserFailure",
-                    "message": "ParserFailure",
-                    "line": 1,
-                    "characterPositionInLine": 44,
-                    "token": "~",
-                },
-            ],
+            "InvalidQuery",
+            "Query is invalid. Please refer to the documentation for the Azure Resource Graph "
+            "service and fix the error before retrying.",
         ),
         (
             "Appserviceresources | where nowhere == 1",
-            [
-                {
-                    "code": "DisallowedLogicalTableName",
-                    "message": "Table appserviceresources is invalid, unsupported or disallowed.",
-                }
-            ],
+            "DisallowedLogicalTableName",
+            "Table appserviceresources is invalid, unsupported or disallowed.",
         ),
     ],
 )
-def test_wrong_queries(made: Azure, query: str, details: list[dict[str, Any]]) -> None:
+def test_wrong_queries(made: Azure, query: str, code: str, message: str) -> None:
     response = ask(made, query)
     error = error_of(response)
-    assert (response.status_code, error["code"], error["details"]) == (400, "BadRequest", details)
+    assert (response.status_code, error["code"]) == (400, "BadRequest")
+    assert error["details"][0] == {"code": code, "message": message}
     support = (
         r"Please provide below info when asking for support: timestamp = "
         r"2026-07-01T12:00:00\.\d{7}Z, correlationId = [0-9a-f-]{36}\."
@@ -259,14 +238,12 @@ def test_versions_of_the_api(made: Azure, version: str, code: str) -> None:
 
 def test_the_quota_counts_down_and_begins_again(made: Azure, clock: Clock) -> None:
     made.settings.quota = 3
-    remaining_quotas = []
+    quotas = []
     for clock.seconds in (0, 1, 2, 3, 4, 5):
         response = ask(made)
-        left = response.headers["x-ms-user-quota-remaining"]
-        remaining_quotas.append(
-            (response.status_code, left, response.headers["x-ms-user-quota-resets-after"])
-        )
-    assert remaining_quotas == [
+        left, after = (response.headers[f"x-ms-user-quota-{it}"] for it in QUOTA)
+        quotas.append((response.status_code, left, after))
+    assert quotas == [
         (200, "2", "00:00:05"),
         (200, "1", "00:00:04"),
         (200, "0", "00:00:03"),
@@ -276,15 +253,10 @@ def test_the_quota_counts_down_and_begins_again(made: Azure, clock: Clock) -> No
     ]
 
 
-def test_principals_have_a_quota_each(made: Azure) -> None:
+def test_principals_have_a_quota_each_unless_it_is_switched_off(made: Azure) -> None:
     made.settings.quota = 1
-    statuses = [
-        ask(made, token=made.issue_token(principal)).status_code for principal in ("x", "y", "x")
-    ]
-    assert statuses == [200, 200, 429]
-
-
-def test_the_quota_can_be_switched_off(made: Azure) -> None:
+    tokens = [made.issue_token(principal) for principal in ("x", "y", "x")]
+    assert [ask(made, token=token).status_code for token in tokens] == [200, 200, 429]
     made.settings.quota = 0
     assert {ask(made).status_code for _ in range(20)} == {200}
 

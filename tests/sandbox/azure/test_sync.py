@@ -11,13 +11,17 @@ import pytest
 from kalypso_sandbox.azure import Azure, Failure
 from kalypso_sandbox.azure.sync import Head, RepositoryHistory, SyncState, sync_state
 from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.repositories import RefUpdate
+from kalypso_sandbox.github.access import access_of_event
+from kalypso_sandbox.github.pushes import handle_push
+from kalypso_sandbox.store import Store
 from tests.sandbox.azure.builders import (
+    SOMEBODY,
     Clock,
     at,
     azure,
     cluster,
     configuration,
-    delete_branch,
     push,
     pushes,
     sha,
@@ -25,8 +29,12 @@ from tests.sandbox.azure.builders import (
 )
 
 
-def test_every_push_is_a_head(tmp_path: Path, clock: Clock) -> None:
-    made = azure(tmp_path, clock).store
+@pytest.fixture
+def made(tmp_path: Path, clock: Clock) -> Store:
+    return azure(tmp_path, clock).store
+
+
+def test_every_push_is_a_head(made: Store, tmp_path: Path, clock: Clock) -> None:
     first = push(made, {"a": "1"})
     push(made, {"a": "other"}, branch="main")
     clock.seconds = 40
@@ -48,10 +56,7 @@ def test_every_push_is_a_head(tmp_path: Path, clock: Clock) -> None:
         "ssh://git@github.com/acme/fleet",
     ],
 )
-def test_a_repository_is_found_by_any_form_of_its_url(
-    tmp_path: Path, clock: Clock, name: str
-) -> None:
-    made = azure(tmp_path, clock).store
+def test_a_repository_is_found_by_any_form_of_its_url(made: Store, name: str) -> None:
     commit = push(made, {"a": "1"})
     assert RepositoryHistory(made).heads(name, "dev") == [Head(commit, at(0))]
 
@@ -59,12 +64,11 @@ def test_a_repository_is_found_by_any_form_of_its_url(
 @pytest.mark.parametrize(
     "name", ["acme/other", "https://github.com/fleet", "", "oci://x", "http://[x"]
 )
-def test_unknown_repositories_have_no_heads(tmp_path: Path, clock: Clock, name: str) -> None:
-    assert RepositoryHistory(azure(tmp_path, clock).store).heads(name, "dev") == []
+def test_unknown_repositories_have_no_heads(made: Store, name: str) -> None:
+    assert RepositoryHistory(made).heads(name, "dev") == []
 
 
-def test_a_renamed_repository_keeps_its_history(tmp_path: Path, clock: Clock) -> None:
-    made = azure(tmp_path, clock).store
+def test_a_renamed_repository_keeps_its_history(made: Store, tmp_path: Path) -> None:
     commit = push(made, {"a": "1"})
     repository = made.repositories.pop("acme/fleet")
     made.git(repository).git_dir.rename(tmp_path / "repositories" / "acme" / "ships.git")
@@ -75,18 +79,18 @@ def test_a_renamed_repository_keeps_its_history(tmp_path: Path, clock: Clock) ->
         assert RepositoryHistory(made).heads(name, "dev") == [Head(commit, at(0))]
 
 
-def test_a_deleted_branch_leaves_what_it_was(tmp_path: Path, clock: Clock) -> None:
-    made = azure(tmp_path, clock).store
+def test_a_deleted_branch_leaves_what_it_was(made: Store) -> None:
     commit = push(made, {"a": "1"})
-    delete_branch(made)
+    fleet = made.repositories["acme/fleet"]
+    assert made.git(fleet).update_ref("refs/heads/dev", None, commit)
+    handle_push(access_of_event(made, fleet, SOMEBODY), RefUpdate("refs/heads/dev", commit, None))
     assert RepositoryHistory(made).heads("acme/fleet", "dev") == [Head(commit, at(0))]
 
 
 @pytest.mark.parametrize(("committed", "counts_from"), [(-500, 0), (60, 60)])
 def test_a_head_without_a_push_counts_from_its_commit_and_after_all_pushes(
-    tmp_path: Path, clock: Clock, committed: float, counts_from: float
+    made: Store, committed: float, counts_from: float
 ) -> None:
-    made = azure(tmp_path, clock).store
     author = Person("n", "n@example.com", at(committed))
     pushed = push(made, {"a": "1"})
     git = made.git(made.repositories["acme/fleet"])
@@ -108,10 +112,7 @@ def test_a_head_without_a_push_counts_from_its_commit_and_after_all_pushes(
         ("apps/*", "replicas: -1", False),
     ],
 )
-def test_commits_are_broken_by_their_files(
-    tmp_path: Path, clock: Clock, path: str, text: str, broken: bool
-) -> None:
-    made = azure(tmp_path, clock).store
+def test_commits_are_broken_by_their_files(made: Store, path: str, text: str, broken: bool) -> None:
     files = {"drone/app/deployment.yaml": "spec:\n  replicas: -1\n", "apps/x": "y"}
     commit = push(made, files)
     repaired = push(made, dict.fromkeys(files))
@@ -122,8 +123,8 @@ def test_commits_are_broken_by_their_files(
         assert not repositories.is_broken("acme/fleet", failure, repaired)
 
 
-def test_unknown_commits_are_not_broken(tmp_path: Path, clock: Clock) -> None:
-    repositories = RepositoryHistory(azure(tmp_path, clock).store)
+def test_unknown_commits_are_not_broken(made: Store) -> None:
+    repositories = RepositoryHistory(made)
     assert not repositories.is_broken("acme/fleet", Failure(), "f" * 40)
     assert not repositories.is_broken("acme/nothing", Failure(), "f" * 40)
 
@@ -215,10 +216,6 @@ def test_nested_kustomizations_follow_later_than_those_that_apply_them() -> None
     assert at_second(134, sha("b"), **given).phase == "ready"
 
 
-def test_following_without_delays_is_ready_at_once() -> None:
-    assert seen(0) == ("a", "ready")
-
-
 def test_the_times_of_a_sync() -> None:
     state = at_second(37, delay=30, settle=10, reports_every=1)
     assert (state.synced_at, state.changed_at, state.reported_at) == (at(30), at(35), at(37))
@@ -238,7 +235,7 @@ def test_reports_come_regularly_and_with_every_change(seconds: float, reported: 
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [
-        (0, ("a", "ready")),
+        (4, ("a", "ready")),
         (101, ("b", "applying")),
         (104, ("b", "failing")),
         (105, ("c", "applying")),
@@ -248,8 +245,7 @@ def test_reports_come_regularly_and_with_every_change(seconds: float, reported: 
 def test_failing_is_for_broken_commits_and_their_repair_succeeds(
     seconds: float, expected: tuple[str, str]
 ) -> None:
-    given = {"settle": 0 if seconds == 0 else 4}
-    assert seen(seconds, sha("b"), behaviour="fail", **given) == expected
+    assert seen(seconds, sha("b"), behaviour="fail", settle=4) == expected
 
 
 def test_a_failure_begins_when_the_sync_has_settled() -> None:
@@ -323,6 +319,6 @@ def test_a_behaviour_has_no_past() -> None:
     assert (state.phase, state.synced_at, state.changed_at) == ("failing", at(150), at(160))
 
 
-def test_other_sources_follow_no_branch() -> None:
-    state = at_second(50, source_kind="Bucket")
-    assert (state.commit, state.phase) == ("", "ready")
+def test_other_sources_follow_no_branch_and_others_need_no_delay() -> None:
+    assert seen(0) == ("a", "ready")
+    assert seen(50, source_kind="Bucket") == ("", "ready")

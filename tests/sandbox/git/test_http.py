@@ -16,7 +16,7 @@ from kalypso_sandbox import Sandbox
 from kalypso_sandbox.git.receive_pack import FLUSH, line
 from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
-from tests.sandbox.served_sandbox import FLEET, ask, clone, over_http, serving
+from tests.sandbox.served_sandbox import FLEET, ask, clone, over_http, serving, user
 
 READ = "git-upload-pack"
 WRITE = "git-receive-pack"
@@ -25,7 +25,7 @@ WRITE = "git-receive-pack"
 def begin(sandbox: Sandbox, service: str, authorization: str = "", name: str = FLEET) -> str:
     """Return the status of the first request of a fetch or push, and the text of a refusal."""
     path = f"/{name}.git/info/refs?service={service}"
-    answer = ask(sandbox, "GET", path, authorization=authorization)
+    answer = ask(sandbox, "GET", path, by=authorization)
     if answer.status_code == 401:
         assert answer.headers["www-authenticate"] == 'Basic realm="GitHub"'
     return str(answer.status_code) + (f" {answer.text}" if answer.status_code >= 400 else "")
@@ -77,7 +77,7 @@ def test_a_renamed_repository_has_moved(sandbox: Sandbox, tmp_path: Path) -> Non
     token = sandbox.create_token()
     sandbox.rename_repository(FLEET, "ships")
     path = f"/{FLEET}/info/refs?service={READ}"
-    answer = ask(sandbox, "GET", path, authorization=f"Bearer {token}")
+    answer = ask(sandbox, "GET", path, by=f"Bearer {token}")
     moved = f"{sandbox.url}/acme/ships.git/info/refs?service={READ}"
     assert (answer.status_code, answer.headers["location"]) == (301, moved)
     assert begin(sandbox, READ).startswith("401"), "it is nobody's business"
@@ -172,7 +172,7 @@ def test_requests_that_git_compresses(tmp_path: Path) -> None:
                 sandbox,
                 "POST",
                 f"/{FLEET}.git/{READ}",
-                authorization=f"Bearer {sandbox.create_token()}",
+                by=user(sandbox),
                 headers={
                     "Content-Encoding": "gzip",
                     "Content-Type": f"application/x-{READ}-request",
@@ -204,7 +204,7 @@ def test_invalid_fetches(sandbox: Sandbox, method: str, kind: str, status: int) 
         sandbox,
         method,
         f"/{FLEET}.git/{READ}",
-        authorization=f"Bearer {sandbox.create_token()}",
+        by=user(sandbox),
         headers={"Content-Type": kind, "Git-Protocol": "version=2"},
         data=FLUSH,
     )
@@ -213,13 +213,7 @@ def test_invalid_fetches(sandbox: Sandbox, method: str, kind: str, status: int) 
 
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"0009 0000", b"0005", line(b"x y") + FLUSH])
 def test_invalid_pushes(sandbox: Sandbox, body: bytes) -> None:
-    answer = ask(
-        sandbox,
-        "POST",
-        f"/{FLEET}.git/{WRITE}",
-        authorization=f"Bearer {sandbox.create_token()}",
-        data=body,
-    )
+    answer = ask(sandbox, "POST", f"/{FLEET}.git/{WRITE}", by=user(sandbox), data=body)
     assert answer.status_code == 400
 
 

@@ -14,7 +14,12 @@ from kalypso_sandbox.faults import FaultKind
 from kalypso_sandbox.git.receive_pack import FLUSH, MAX_DATA, ProtocolError, band, line, section
 from kalypso_sandbox.store import BranchRule
 from tests.git_repositories import git
-from tests.sandbox.served_sandbox import FLEET, ask, clone
+from tests.sandbox.served_sandbox import FLEET, Clone, ask, clone, user
+
+
+@pytest.fixture
+def copy(sandbox: Sandbox, tmp_path: Path) -> Clone:
+    return clone(sandbox, tmp_path)
 
 
 def refs(sandbox: Sandbox) -> dict[str, str]:
@@ -31,8 +36,7 @@ def packs(sandbox: Sandbox) -> int:
     return len(list((sandbox.git(FLEET).git_dir / "objects" / "pack").glob("*")))
 
 
-def test_branches_and_tags_move(sandbox: Sandbox, tmp_path: Path) -> None:
-    copy = clone(sandbox, tmp_path)
+def test_branches_and_tags_move(sandbox: Sandbox, copy: Clone) -> None:
     first = refs(sandbox)["heads/main"]
     second = copy.commit(a="1")
     copy.run("tag", "-m", "one", "v1")
@@ -59,17 +63,15 @@ def test_a_shallow_clone_without_files_pushes(sandbox: Sandbox, tmp_path: Path) 
     assert set(sandbox.git(FLEET).files("main")) == {"README.md", "a", "b"}
 
 
-def test_a_push_that_is_only_tried(sandbox: Sandbox, tmp_path: Path) -> None:
-    copy = clone(sandbox, tmp_path)
+def test_a_push_that_is_only_tried(sandbox: Sandbox, copy: Clone) -> None:
     copy.commit(a="1")
     before = refs(sandbox)
     assert copy.push("--dry-run", "HEAD:main")[0] == 0
     assert (refs(sandbox), pushed(sandbox)) == (before, [])
 
 
-def test_many_files_in_pieces(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_many_files_in_pieces(sandbox: Sandbox, copy: Clone) -> None:
     """git sends a push beyond its buffer in pieces, after a request for permission alone."""
-    copy = clone(sandbox, tmp_path)
     copy.run("config", "http.postBuffer", "65536")
     made = copy.commit(**{f"f{number}": str(number**200) * 20 for number in range(300)})
     assert copy.push("HEAD:main")[0] == 0
@@ -80,10 +82,9 @@ def test_many_files_in_pieces(sandbox: Sandbox, tmp_path: Path) -> None:
     ("kind", "made"), [("lost", True), ("cut", False), ("refused", False), ("raced", False)]
 )
 def test_a_fault_meets_what_is_pushed_in_pieces(
-    sandbox: Sandbox, tmp_path: Path, kind: FaultKind, made: bool
+    sandbox: Sandbox, copy: Clone, kind: FaultKind, made: bool
 ) -> None:
     """The fault does not hit the preceding request for permission."""
-    copy = clone(sandbox, tmp_path)
     copy.run("config", "http.postBuffer", "65536")
     commit = copy.commit(**{f"f{number}": os.urandom(999).hex() for number in range(300)})
     with sandbox.faults.on(Fault("POST", "git", kind)):
@@ -100,9 +101,8 @@ PROTECTED = (
 )
 
 
-def test_a_protected_branch(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_protected_branch(sandbox: Sandbox, copy: Clone) -> None:
     sandbox.repository(FLEET).rules.append(BranchRule(pattern="main", required_reviews=1))
-    copy = clone(sandbox, tmp_path)
     made = copy.commit(a="1")
     status, words = copy.push("HEAD:main", "HEAD:other")
     assert status == 1
@@ -150,9 +150,8 @@ def test_workflows_need_a_permission_of_their_own(sandbox: Sandbox, tmp_path: Pa
     assert f"({refusal}`.github/workflows/ci.yaml` without `workflows` permission)" in words
 
 
-def test_large_files(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_large_files(sandbox: Sandbox, copy: Clone) -> None:
     sandbox.state.max_file_size = 1 << 20
-    copy = clone(sandbox, tmp_path)
     copy.commit(**{"data/big": "1" * (3 << 19), "small": "1" * (1 << 20)})
     copy.run("rm", "--quiet", "data/big")
     copy.commit(a="1")
@@ -166,9 +165,8 @@ def test_large_files(sandbox: Sandbox, tmp_path: Path) -> None:
     assert packs(sandbox) == 0
 
 
-def test_objects_that_lack_others(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_objects_that_lack_others(sandbox: Sandbox, copy: Clone) -> None:
     """From a shallow clone, git sends a commit without its parent, which the server lacks."""
-    copy = clone(sandbox, tmp_path)
     copy.commit(a="1")
     made = copy.commit(b="1")
     (copy.folder / ".git" / "shallow").write_text(f"{made}\n")
@@ -193,9 +191,8 @@ def test_objects_that_lack_others(sandbox: Sandbox, tmp_path: Path) -> None:
     ],
 )
 def test_the_head_of_a_new_branch_after_a_fault(
-    sandbox: Sandbox, tmp_path: Path, kind: FaultKind, succeeds: bool, made: bool, words: str
+    sandbox: Sandbox, copy: Clone, kind: FaultKind, succeeds: bool, made: bool, words: str
 ) -> None:
-    copy = clone(sandbox, tmp_path)
     commit = copy.commit(a="1")
     with sandbox.faults.on(Fault("POST", "git", kind)):
         status, message = copy.push("HEAD:feat")
@@ -208,8 +205,7 @@ def test_the_head_of_a_new_branch_after_a_fault(
 
 
 @pytest.mark.parametrize("branch", ["main", "feat"])
-def test_somebody_else_is_first(sandbox: Sandbox, tmp_path: Path, branch: str) -> None:
-    copy = clone(sandbox, tmp_path)
+def test_somebody_else_is_first(sandbox: Sandbox, copy: Clone, branch: str) -> None:
     commit = copy.commit(a="1")
     with sandbox.faults.on(Fault("*", "git", "raced")):
         status, message = copy.push(f"HEAD:{branch}")
@@ -226,9 +222,9 @@ def test_a_deleted_branch_closes_its_pull_request(sandbox: Sandbox, tmp_path: Pa
     ours.run("switch", "--quiet", "-c", "side")
     ours.commit(a="1")
     assert ours.push("side")[0] == 0
-    token = f"Bearer {sandbox.create_token()}"
+    token = user(sandbox)
     body = {"title": "t", "head": "side", "base": "main"}
-    opened = ask(sandbox, "POST", f"/repos/{FLEET}/pulls", authorization=token, json=body)
+    opened = ask(sandbox, "POST", f"/repos/{FLEET}/pulls", by=token, json=body)
     assert ours.push("--delete", "side")[0] == 0
     issue = sandbox.repository(FLEET).issues[opened.json()["number"]]
     assert [(event.event, event.actor) for event in issue.events] == [
@@ -239,9 +235,8 @@ def test_a_deleted_branch_closes_its_pull_request(sandbox: Sandbox, tmp_path: Pa
 
 @pytest.mark.parametrize(("classic", "code"), [(False, "GH013"), (True, "GH006")])
 def test_an_unsigned_commit_is_refused(
-    sandbox: Sandbox, tmp_path: Path, classic: bool, code: str
+    sandbox: Sandbox, copy: Clone, classic: bool, code: str
 ) -> None:
-    copy = clone(sandbox, tmp_path)
     before = refs(sandbox)["heads/main"]
     rule = BranchRule(pattern="main", classic=classic, required_signatures=True)
     with sandbox.lock:

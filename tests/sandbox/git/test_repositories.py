@@ -17,10 +17,11 @@ from tests.git_repositories import git, programs
 ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, 12, 0, tzinfo=UTC))
 
 
-def bare(tmp_path: Path) -> BareRepository:
-    repository = BareRepository(tmp_path / "acme" / "fleet.git", programs())
-    repository.create("main")
-    return repository
+@pytest.fixture
+def repository(tmp_path: Path) -> BareRepository:
+    made = BareRepository(tmp_path / "acme" / "fleet.git", programs())
+    made.create("main")
+    return made
 
 
 def commit(
@@ -33,8 +34,7 @@ def branched(repository: BareRepository, branch: str, at: str) -> None:
     assert repository.update_ref(f"refs/heads/{branch}", at, None)
 
 
-def test_files_of_a_commit(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_files_of_a_commit(repository: BareRepository) -> None:
     assert repository.head("main") is None
     first = commit(repository, {"a/b.yaml": "x\n", 'a/"odd"\\ and\nlong': b"\x00\xff", "c": ""})
     assert repository.files("main") == {
@@ -50,9 +50,8 @@ def test_files_of_a_commit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_folders_come_and_go_with_their_files(tmp_path: Path, packed: bool) -> None:
+def test_folders_come_and_go_with_their_files(repository: BareRepository, packed: bool) -> None:
     """Names have git's order: `a-b`, then the folder `a`, then `a0`."""
-    repository = bare(tmp_path)
     commit(repository, {"a/b/c": "1", "a/d": "2", "a-b": "3", "a0": "4", "f": "5"})
     if packed:
         git(repository.git_dir, "repack", "-a", "-d", "-q")
@@ -69,8 +68,9 @@ def test_folders_come_and_go_with_their_files(tmp_path: Path, packed: bool) -> N
     assert git(repository.git_dir, "fsck", "--strict", "--no-dangling") == ""
 
 
-def test_reads_of_commits_are_cached_and_those_of_branches_are_not(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_reads_of_commits_are_cached_and_those_of_branches_are_not(
+    repository: BareRepository,
+) -> None:
     made = [commit(repository, {"n": str(number)}) for number in range(MAX_CACHED_TREES + 2)]
     for _ in range(2):
         for number, path in enumerate(made):
@@ -82,8 +82,7 @@ def test_reads_of_commits_are_cached_and_those_of_branches_are_not(tmp_path: Pat
     assert repository.files("main") == {"n": b"new"}
 
 
-def test_comparisons_are_cached(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_comparisons_are_cached(repository: BareRepository) -> None:
     first = commit(repository, {"a": "1"})
     branched(repository, "side", first)
     main, side = commit(repository, {"a": "2"}), commit(repository, {"a": "3"}, "side")
@@ -106,8 +105,7 @@ def test_comparisons_are_cached(tmp_path: Path) -> None:
     assert compared() == before
 
 
-def test_a_ref_wherever_git_keeps_it(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_a_ref_wherever_git_keeps_it(repository: BareRepository) -> None:
     first = commit(repository, {"a": "1"})
     for branch in ("packed", "moved", "below/packed"):
         branched(repository, branch, first)
@@ -129,15 +127,11 @@ def test_a_ref_wherever_git_keeps_it(tmp_path: Path) -> None:
     assert repository.head("moved") is None
 
 
-def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_a_commit_as_git_has_it(repository: BareRepository) -> None:
     parent = commit(repository, {"a": "1"})
     tree = repository.commit(parent).tree
-    author = Person(
-        "Ånna <x>\n",
-        "anna@example.com",
-        ANNA.date.astimezone(timezone(-timedelta(hours=9, minutes=30))),
-    )
+    west = timezone(-timedelta(hours=9, minutes=30))
+    author = Person("Ånna <x>\n", "anna@example.com", ANNA.date.astimezone(west))
     made = repository.make_commit(tree, [parent], "Title\n\nbody\n", author, ANNA)
     read = repository.commit(made)
     assert (read.tree, read.parents, read.message) == (tree, (parent,), "Title\n\nbody\n")
@@ -147,8 +141,7 @@ def test_a_commit_as_git_has_it(tmp_path: Path) -> None:
     assert git(repository.git_dir, "fsck", "--strict") == f"dangling commit {made}"
 
 
-def test_valid_revisions(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_valid_revisions(repository: BareRepository) -> None:
     first = commit(repository, {"a": "1"})
     second = commit(repository, {"a": "2"})
     branched(repository, "feat/a", first)
@@ -166,8 +159,7 @@ def test_valid_revisions(tmp_path: Path) -> None:
     "revision",
     ["", "absent", "main~1", "main^", "main@{0}", "main:a", "-h", "f" * 40, "a\nb", "..", "^main"],
 )
-def test_no_revision(tmp_path: Path, revision: str) -> None:
-    repository = bare(tmp_path)
+def test_no_revision(repository: BareRepository, revision: str) -> None:
     commit(repository, {"a": "1"})
     with pytest.raises(LookupError):
         repository.commit(revision)
@@ -177,8 +169,7 @@ def test_no_revision(tmp_path: Path, revision: str) -> None:
     assert repository.head(revision) is None
 
 
-def test_tree_of_a_folder(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_tree_of_a_folder(repository: BareRepository) -> None:
     first = commit(repository, {"apps/a/x": "1", "b": "2"})
     second = commit(repository, {"b": "3"})
     assert repository.tree_id(first, "") == repository.commit(first).tree
@@ -188,8 +179,7 @@ def test_tree_of_a_folder(tmp_path: Path) -> None:
         assert repository.tree_id(second, path) is None
 
 
-def test_history(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_history(repository: BareRepository) -> None:
     root = commit(repository, {"a": "1"})
     branched(repository, "side", root)
     first = commit(repository, {"a": "2"})
@@ -207,8 +197,7 @@ def test_history(tmp_path: Path) -> None:
         repository.is_ancestor("f" * 40, two)
 
 
-def test_merges(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_merges(repository: BareRepository) -> None:
     root = commit(repository, {"a": "1\n", "b": "1\n"})
     for branch in ("clean", "conflicting"):
         branched(repository, branch, root)
@@ -225,8 +214,7 @@ def test_merges(tmp_path: Path) -> None:
     assert repository.merge_tree("main", "unrelated") is None
 
 
-def test_a_ref_moves_only_from_where_it_is_expected(tmp_path: Path) -> None:
-    repository = bare(tmp_path)
+def test_a_ref_moves_only_from_where_it_is_expected(repository: BareRepository) -> None:
     first = commit(repository, {"a": "1"})
     second = commit(repository, {"a": "2"})
     branched(repository, "b", first)
@@ -242,9 +230,8 @@ def test_a_ref_moves_only_from_where_it_is_expected(tmp_path: Path) -> None:
             repository.update_ref(ref, new, None)
 
 
-def test_served_as_github_serves(tmp_path: Path) -> None:
+def test_served_as_github_serves(repository: BareRepository, tmp_path: Path) -> None:
     """Partial and shallow clones, and commits that no ref names."""
-    repository = bare(tmp_path)
     first = commit(repository, {"a": "1"})
     commit(repository, {"a": "2"})
     clone = tmp_path / "clone"
@@ -255,16 +242,6 @@ def test_served_as_github_serves(tmp_path: Path) -> None:
         git(clone, "-c", f"protocol.version={version}", "fetch", "--quiet", "origin", first)
 
 
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> BareRepository:
-    made = BareRepository(tmp_path / "fleet.git", programs())
-    made.create("main")
-    return made
-
-
 def commits_with_random_parents(repository: BareRepository, seed: int) -> list[str]:
     """Write commits of up to three parents, which need not be older than they are."""
     numbers = random.Random(seed)
@@ -273,7 +250,7 @@ def commits_with_random_parents(repository: BareRepository, seed: int) -> list[s
     commits: list[str] = []
     for number in range(12):
         parents = numbers.sample(commits, min(len(commits), numbers.choice([0, 1, 1, 1, 2, 2, 3])))
-        date = NOON + timedelta(seconds=numbers.choice([0, number, numbers.randint(0, 20)]))
+        date = ANNA.date + timedelta(seconds=numbers.choice([0, number, numbers.randint(0, 20)]))
         person = Person("Anna", "anna@example.com", date)
         commits.append(repository.make_commit(tree, parents, str(number), person, person))
     return commits
@@ -294,49 +271,35 @@ def test_a_history_with_merges(repository: BareRepository, seed: int, packed: bo
         assert repository.merge_base(first, second) == base
         assert repository.is_ancestor(first, second) == (base == first)
         between = git(folder, "rev-list", "--reverse", "--topo-order", second, f"^{first}")
-        assert [
-            commit.id for commit in repository.commits_between(first, second)
-        ] == between.split()
+        found = [commit.id for commit in repository.commits_between(first, second)]
+        assert found == between.split()
 
 
-ANNA = Person("Anna", "anna@example.com", datetime(2026, 3, 1, tzinfo=UTC))
-Files = dict[str, str | bytes | None]
 TEXT = "".join(f"line {number}\n" for number in range(20))
 
 
-def test_every_kind_of_change(tmp_path: Path) -> None:
-    git = BareRepository(tmp_path / "a.git", programs())
-    git.create("main")
-    before: Files = {
-        "a b\tc": TEXT,
-        "changed": "1\n2\n",
-        "gone": "1\n2\n3\n",
-        "image": b"\0\1",
-        "ü": "1",
-    }
-    first = git.commit_files("main", before, "first", ANNA)
-    after: Files = {"a b\tc": None, "moved\nhere": TEXT + "more\n", "changed": "1\n3\n4\n"}
-    second = git.commit_files("main", {**after, "gone": None, "image": b"\0\2"}, "second", ANNA)
-    changes = {change.path: change for change in git.diff(first, second)}
-    known = {
+def test_every_kind_of_change(repository: BareRepository) -> None:
+    first = commit(
+        repository,
+        {"a b\tc": TEXT, "changed": "1\n2\n", "gone": "1\n2\n3\n", "image": b"\0\1", "ü": "1"},
+    )
+    (change,) = (each for each in repository.diff(None, first) if each.path == "changed")
+    assert change == FileChange("changed", "added", change.blob, additions=2, deletions=0)
+    assert repository.diff(first, first) == []
+    moved = {"a b\tc": None, "moved\nhere": TEXT + "more\n"}
+    changed = {"changed": "1\n3\n4\n", "gone": None, "image": b"\0\2"}
+    second = commit(repository, {**moved, **changed})
+    changes = {change.path: change for change in repository.diff(first, second)}
+    counts = {
         path: (change.status, change.additions, change.deletions)
         for path, change in changes.items()
     }
-    assert known == {
+    assert counts == {
         "changed": ("modified", 2, 1),
         "gone": ("removed", 0, 3),
         "image": ("modified", 0, 0),
         "moved\nhere": ("renamed", 1, 0),
     }
     assert changes["moved\nhere"].previous_path == "a b\tc"
-    assert git.object_at(first, "gone") == (changes["gone"].blob, "blob")
-    assert git.object_at(second, "changed") == (changes["changed"].blob, "blob")
-
-
-def test_all_is_new_in_the_first_commit(tmp_path: Path) -> None:
-    git = BareRepository(tmp_path / "a.git", programs())
-    git.create("main")
-    first = git.commit_files("main", {"a": "1\n"}, "first", ANNA)
-    (change,) = git.diff(None, first)
-    assert change == FileChange("a", "added", change.blob, additions=1, deletions=0)
-    assert git.diff(first, first) == []
+    assert repository.object_at(first, "gone") == (changes["gone"].blob, "blob")
+    assert repository.object_at(second, "changed") == (changes["changed"].blob, "blob")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kalypso_sandbox.github.access import ANONYMOUS, allowed, covers, visible
@@ -21,19 +23,8 @@ def repository(*, private: bool = True) -> Repository:
     )
 
 
-def identity(
-    permissions: Permissions | None = None,
-    *,
-    owner: str = "",
-    repositories: list[str] | None = None,
-) -> Identity:
-    return Identity(
-        kind="user",
-        login="anna",
-        permissions=permissions or {},
-        owner=owner,
-        repositories=repositories,
-    )
+def identity(permissions: Permissions | None = None, **more: Any) -> Identity:
+    return Identity(kind="user", login="anna", permissions=permissions or {}, **more)
 
 
 @pytest.mark.parametrize(

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from kalypso_sandbox.git.commits import Person
 from kalypso_sandbox.git.repositories import RefUpdate
 from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.store import BranchRule, Identity, Permissions
 from tests.sandbox.api_client import ApiClient
 
+JOB = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
 WORKFLOW = {".github/workflows/a.yaml": "on: push\n"}
 
 
@@ -60,27 +59,22 @@ def test_which_branches_a_rule_means(
 
 
 @pytest.mark.parametrize(
-    ("rule", "login", "reason"),
+    ("rule", "reason"),
     [
-        ({}, "anna", None),
-        ({"required_reviews": 1}, "anna", "Changes must be made through a pull request."),
-        ({"required_reviews": 1, "may_push": ["anna"]}, "anna", None),
-        ({"required_contexts": ["k"]}, "anna", 'Required status check "k" is expected.'),
-        ({"restrict_pushes": True}, "anna", "You're not authorized to push to this branch."),
-        ({"restrict_pushes": True, "may_push": ["anna"]}, "anna", None),
-        (
-            {"restrict_pushes": True, "may_push": ["anna"]},
-            "bert",
-            "You're not authorized to push to this branch.",
-        ),
+        ({}, None),
+        ({"required_reviews": 1}, "Changes must be made through a pull request."),
+        ({"required_reviews": 1, "may_push": ["anna"]}, None),
+        ({"required_contexts": ["k"]}, 'Required status check "k" is expected.'),
+        ({"restrict_pushes": True}, "You're not authorized to push to this branch."),
+        ({"restrict_pushes": True, "may_push": ["anna"]}, None),
+        ({"restrict_pushes": True, "may_push": ["b"]}, "You're not authorized to push to this"),
     ],
 )
-def test_who_may_push(
-    github: ApiClient, rule: dict[str, Any], login: str, reason: str | None
-) -> None:
+def test_who_may_push(github: ApiClient, rule: dict[str, Any], reason: str | None) -> None:
     after = github.commit("main", {"a": "1"})
     github.repository.rules.append(BranchRule(pattern="dev", **rule))
-    assert refusal(github, github.root, after, by=identity(login)) == reason
+    refused = refusal(github, github.root, after)
+    assert refused is None if reason is None else refused and refused.startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -115,23 +109,20 @@ def test_a_protected_branch_may_be_made(github: ApiClient) -> None:
 
 
 def test_refs_that_github_keeps_for_itself(github: ApiClient) -> None:
-    assert refusal(github, None, github.root, ref="refs/pull/1/head") == (
-        "deny updating a hidden ref"
-    )
-    assert refusal(github, github.root, None, ref="refs/heads/main") == (
-        "refusing to delete the current branch: refs/heads/main"
-    )
+    hidden = refusal(github, None, github.root, ref="refs/pull/1/head")
+    assert hidden == "deny updating a hidden ref"
+    current = refusal(github, github.root, None, ref="refs/heads/main")
+    assert current == "refusing to delete the current branch: refs/heads/main"
     assert refusal(github, None, github.root, ref="refs/tags/v1") is None
 
 
 def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
     nobody: Permissions = {"contents": "write"}
-    by = Identity(kind="actions", login="github-actions[bot]", permissions=nobody)
     git = github.sandbox.git("acme/fleet")
     after = github.commit("main", WORKFLOW)
     assert git.update_ref("refs/heads/main", github.root, after)
     file = "`.github/workflows/a.yaml`"
-    assert refusal(github, github.root, after, by=by) == (
+    assert refusal(github, github.root, after, by=JOB) == (
         f"refusing to allow a GitHub App to create or update workflow {file} without "
         "`workflows` permission"
     )
@@ -141,50 +132,47 @@ def test_workflows_are_changed_by_permission_only(github: ApiClient) -> None:
     )
     assert refusal(github, github.root, after) is None
     assert git.update_ref("refs/heads/main", after, github.root)
-    assert refusal(github, None, after, by=by) is None, "main has the commit"
-    assert refusal(github, github.root, after, by=by) is None, "main has the file"
+    assert refusal(github, None, after, by=JOB) is None, "main has the commit"
+    assert refusal(github, github.root, after, by=JOB) is None, "main has the file"
     later = github.commit("main", {"b": "1"})
-    assert refusal(github, after, later, by=by) is None
-    assert refusal(github, None, github.root, by=by) is None, "main has it, the file aside"
-    assert refusal(github, later, github.root, by=by) is not None, "it takes the file away"
-    assert refusal(github, after, None, by=by) is None
+    assert refusal(github, after, later, by=JOB) is None
+    assert refusal(github, None, github.root, by=JOB) is None, "main has it, the file aside"
+    assert refusal(github, later, github.root, by=JOB) is not None, "it takes the file away"
+    assert refusal(github, after, None, by=JOB) is None
 
 
 def test_a_new_branch_brings_what_it_does_not_have_from_another(github: ApiClient) -> None:
     """The other branch may differ from the default branch in any way."""
-    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
     github.commit("main", WORKFLOW)
     github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
     github.commit("dev", {".github/workflows/b.yaml": "on: push\n"})
     onward = github.commit("dev", {"notes.txt": "1"})
-    assert refusal(github, None, onward, ref="refs/heads/ours", by=by) is None
+    assert refusal(github, None, onward, ref="refs/heads/ours", by=JOB) is None
     git = github.sandbox.git("acme/fleet")
     changed = github.commit("dev", {".github/workflows/b.yaml": "on: pull_request\n"})
     assert git.update_ref("refs/heads/dev", onward, changed)
-    assert refusal(github, None, changed, ref="refs/heads/ours", by=by) is not None
+    assert refusal(github, None, changed, ref="refs/heads/ours", by=JOB) is not None
 
 
 @pytest.mark.parametrize("known_from", ["any branch", "default branch"])
 def test_identical_workflows_may_be_pushed(github: ApiClient, known_from: Any) -> None:
     """The path and the content count; the default branch may be the only one that does."""
-    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
     github.sandbox.store.workflows_known_from = known_from
     github.made("POST", "git/refs", {"ref": "refs/heads/dev", "sha": github.root})
     of_dev = github.commit("dev", {".github/workflows/b.yaml": "on: push\n"})
     github.commit("main", WORKFLOW)
     is_strict = known_from == "default branch"
-    assert (refusal(github, None, of_dev, ref="refs/heads/ours", by=by) is None) is not is_strict
+    assert (refusal(github, None, of_dev, ref="refs/heads/ours", by=JOB) is None) is not is_strict
     github.commit("main", {".github/workflows/b.yaml": "on: push\n"})
-    assert refusal(github, None, of_dev, ref="refs/heads/ours", by=by) is None
+    assert refusal(github, None, of_dev, ref="refs/heads/ours", by=JOB) is None
 
 
 def test_a_new_branch_may_lack_the_workflows_of_the_default_branch(github: ApiClient) -> None:
-    by = Identity(kind="actions", login="github-actions[bot]", permissions={"contents": "write"})
     github.commit("main", WORKFLOW)
     git = github.sandbox.git("acme/fleet")
-    author = Person("a", "a@example.com", datetime(2026, 1, 1, tzinfo=UTC))
-    orphan = git.make_commit(git.commit(github.root).tree, [], "a root", author, author)
-    assert refusal(github, None, orphan, ref="refs/heads/ours", by=by) is None
+    root = git.commit(github.root)
+    orphan = git.make_commit(root.tree, [], "a root", root.author, root.author)
+    assert refusal(github, None, orphan, ref="refs/heads/ours", by=JOB) is None
 
 
 def test_the_api_refuses_what_the_rules_do(github: ApiClient) -> None:
@@ -192,9 +180,8 @@ def test_the_api_refuses_what_the_rules_do(github: ApiClient) -> None:
     github.repository.rules.append(BranchRule(pattern="dev", required_reviews=1))
     after = github.commit("main", {"a": "1"})
     refused = github.refused("PATCH", "git/refs/heads/dev", {"sha": after})
-    assert refused == (
-        "422 Repository rule violations found\n\nChanges must be made through a pull request.\n\n"
-    )
+    words = "Changes must be made through a pull request."
+    assert refused == f"422 Repository rule violations found\n\n{words}\n\n"
     assert github.head("dev") == github.root
     response = github.made("GET", "rules/branches/dev")
     assert [rule["type"] for rule in response] == ["deletion", "non_fast_forward", "pull_request"]

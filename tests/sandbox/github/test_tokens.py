@@ -28,7 +28,8 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def store(tmp_path: Path) -> Store:
+@pytest.fixture
+def made(tmp_path: Path) -> Store:
     made = Store.open(tmp_path, lambda: NOON, programs())
     app = App(id=7, slug="kalypso", public_key=PUBLIC, permissions={"contents": "read"})
     app.installations["Acme"] = Installation(id=8)
@@ -64,8 +65,7 @@ def test_the_token_in_a_header(header: str, token: str) -> None:
     assert token_of_header(header) == token
 
 
-def test_an_issued_token_speaks_for_its_identity(tmp_path: Path) -> None:
-    made = store(tmp_path)
+def test_an_issued_token_speaks_for_its_identity(made: Store) -> None:
     tokens = {
         kind: issue(
             made, Identity(kind=kind, login=f"{kind}-login", permissions={}, owner="acme", app_id=7)
@@ -80,12 +80,11 @@ def test_an_issued_token_speaks_for_its_identity(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("header", ["token x", "Bearer a.b", "x", "Basic x"])
-def test_an_unknown_token(tmp_path: Path, header: str) -> None:
-    assert refused(store(tmp_path), header) == "401 Bad credentials"
+def test_an_unknown_token(made: Store, header: str) -> None:
+    assert refused(made, header) == "401 Bad credentials"
 
 
-def test_a_token_ends(tmp_path: Path) -> None:
-    made = store(tmp_path)
+def test_a_token_ends(made: Store) -> None:
     for life, valid in ((1, True), (0, False), (-1, False)):
         ends = NOON + timedelta(seconds=life)
         token = issue(made, Identity(kind="actions", login="a", permissions={}, expires_at=ends))
@@ -95,8 +94,7 @@ def test_a_token_ends(tmp_path: Path) -> None:
             assert refused(made, f"token {token}") == "401 Bad credentials"
 
 
-def test_a_suspended_installation(tmp_path: Path) -> None:
-    made = store(tmp_path)
+def test_a_suspended_installation(made: Store) -> None:
     identity = Identity(kind="installation", login="a", permissions={}, owner="acme", app_id=7)
     token = issue(made, identity)
     assert authenticate(made, f"token {token}") == identity
@@ -123,9 +121,9 @@ def own_jwt(content: Any) -> str:
 
 
 @pytest.mark.parametrize("issuer", ["7", 7, "Iv1.0000000000000007"])
-def test_the_jwt_of_an_app(tmp_path: Path, issuer: Any) -> None:
+def test_the_jwt_of_an_app(made: Store, issuer: Any) -> None:
     token = own_jwt(claims(iss=issuer))
-    identity = authenticate(store(tmp_path), f"Bearer {token}")
+    identity = authenticate(made, f"Bearer {token}")
     assert (identity.kind, identity.login, identity.app_id) == ("app", "kalypso", 7)
     assert identity.permissions == {"contents": "read"}
 
@@ -154,12 +152,12 @@ UNDECODABLE = "401 A JSON web token could not be decoded"
         ({"iss": "Iv1.0000000000000008"}, "404 Integration not found"),
     ],
 )
-def test_the_claims_of_a_jwt(tmp_path: Path, changes: dict[str, Any], answer: str) -> None:
+def test_the_claims_of_a_jwt(made: Store, changes: dict[str, Any], answer: str) -> None:
     header = f"Bearer {own_jwt(claims(**changes))}"
     if answer:
-        assert refused(store(tmp_path), header).startswith(answer)
+        assert refused(made, header).startswith(answer)
     else:
-        assert authenticate(store(tmp_path), header).kind == "app"
+        assert authenticate(made, header).kind == "app"
 
 
 @pytest.mark.parametrize(
@@ -176,6 +174,6 @@ def test_the_claims_of_a_jwt(tmp_path: Path, changes: dict[str, Any], answer: st
     ],
     ids=["signature", "unsigned", "no base64", "no algorithm", "a list", "key", "secret", "words"],
 )
-def test_a_jwt_that_its_app_has_not_signed(tmp_path: Path, spoiled: Callable[[str], str]) -> None:
+def test_a_jwt_that_its_app_has_not_signed(made: Store, spoiled: Callable[[str], str]) -> None:
     token = spoiled(jwt.encode(claims(), PRIVATE, algorithm="RS256"))
-    assert refused(store(tmp_path), f"Bearer {token}") == UNDECODABLE
+    assert refused(made, f"Bearer {token}") == UNDECODABLE

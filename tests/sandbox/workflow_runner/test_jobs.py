@@ -82,52 +82,41 @@ def test_pushes_by_their_branch(git: BareRepository, on: str, branch: str, expec
 def test_pushes_by_their_paths(git: BareRepository, filters: str, expected: bool) -> None:
     before = commit(git, README="one")
     commit(git, config__one="1")
-    assert (
-        starts(git, f"{{push: {{{filters}}}}}", event("push", "", {"before": before})) is expected
-    )
+    pushed = event("push", "", {"before": before})
+    assert starts(git, f"{{push: {{{filters}}}}}", pushed) is expected
 
 
-@pytest.mark.parametrize(
-    ("on", "action", "expected"),
-    [
-        ("pull_request", "opened", True),
-        ("pull_request", "synchronize", True),
-        ("pull_request", "closed", False),
-        ("{pull_request: {types: [closed]}}", "closed", True),
-        ("{pull_request: {branches: [main]}}", "opened", True),
-        ("{pull_request: {branches: [dev]}}", "opened", False),
-    ],
-)
-def test_pull_requests_by_what_happened_and_their_base(
-    git: BareRepository, on: str, action: str, expected: bool
-) -> None:
+def pull(action: str) -> Event:
     payload = {"action": action, "pull_request": {"base": {"ref": "main"}}}
-    assert starts(git, on, event("pull_request", "", payload)) is expected
+    return event("pull_request", "", payload)
+
+
+MOVED = event("repository_dispatch", "", {"action": "moved"})
+DISPATCHED = event("workflow_dispatch", "", {"workflow": FILE, "inputs": {}})
 
 
 @pytest.mark.parametrize(
-    ("on", "expected"),
+    ("on", "happened", "expected"),
     [
-        ("repository_dispatch", True),
-        ("{repository_dispatch: {types: [moved]}}", True),
-        ("{repository_dispatch: {types: [other]}}", False),
+        ("pull_request", pull("opened"), True),
+        ("pull_request", pull("synchronize"), True),
+        ("pull_request", pull("closed"), False),
+        ("{pull_request: {types: [closed]}}", pull("closed"), True),
+        ("{pull_request: {branches: [main]}}", pull("opened"), True),
+        ("{pull_request: {branches: [dev]}}", pull("opened"), False),
+        ("repository_dispatch", MOVED, True),
+        ("{repository_dispatch: {types: [moved]}}", MOVED, True),
+        ("{repository_dispatch: {types: [other]}}", MOVED, False),
+        ("workflow_dispatch", DISPATCHED, True),
+        ("push", DISPATCHED, False),
+        ("push", event("push", "", {"before": NO_OBJECT}, starts_workflows=False), False),
+        ("push", event("push", "", {"before": NO_OBJECT}, held=True), False),
     ],
 )
-def test_dispatches_of_repositories_by_their_type(
-    git: BareRepository, on: str, expected: bool
+def test_other_events_by_their_payload(
+    git: BareRepository, on: str, happened: Event, expected: bool
 ) -> None:
-    assert starts(git, on, event("repository_dispatch", "", {"action": "moved"})) is expected
-
-
-def test_a_dispatch_starts_the_workflow_that_it_names(git: BareRepository) -> None:
-    dispatched = {"workflow": FILE, "inputs": {}}
-    assert starts(git, "workflow_dispatch", event("workflow_dispatch", "", dispatched))
-    assert not starts(git, "push", event("workflow_dispatch", "", dispatched))
-
-
-@pytest.mark.parametrize("more", [{"starts_workflows": False}, {"held": True}])
-def test_events_that_start_nothing(git: BareRepository, more: Mapping[str, bool]) -> None:
-    assert not starts(git, "push", event("push", "", {"before": NO_OBJECT}, **more))
+    assert starts(git, on, happened) is expected
 
 
 @pytest.mark.parametrize(
@@ -161,9 +150,7 @@ def test_a_job_has_its_own_permissions_or_those_of_the_file() -> None:
 
 
 def test_a_job_comes_after_those_that_it_needs() -> None:
-    content = (
-        "on: push\njobs: {c: {needs: [a, b], steps: []}, b: {needs: a, steps: []}, a: {steps: []}}"
-    )
+    content = "jobs: {c: {needs: [a, b], steps: []}, b: {needs: a, steps: []}, a: {steps: []}}"
     jobs = jobs_of(parse(FILE, content.encode()))
     assert [(job.name, job.needs) for job in jobs] == [("a", []), ("b", ["a"]), ("c", ["a", "b"])]
 

@@ -100,10 +100,11 @@ def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
         yield made
 
 
-def workflows(sandbox: Sandbox, folder: Path) -> WorkflowRunner:
+@pytest.fixture
+def made(sandbox: Sandbox, tmp_path: Path) -> WorkflowRunner:
     clock = Clock(NOON)
     secrets = {"OTHER": "github_pat_other"}
-    return WorkflowRunner(sandbox, clock, MACHINE, secrets, folder / "runs", InProcess(clock))
+    return WorkflowRunner(sandbox, clock, MACHINE, secrets, tmp_path / "runs", InProcess(clock))
 
 
 def start(sandbox: Sandbox, made: WorkflowRunner) -> Any:
@@ -118,15 +119,12 @@ def start(sandbox: Sandbox, made: WorkflowRunner) -> Any:
 
 
 def test_steps_get_the_inputs_of_their_file(
-    sandbox: Sandbox, command: Command, tmp_path: Path
+    sandbox: Sandbox, command: Command, made: WorkflowRunner
 ) -> None:
-    made = workflows(sandbox, tmp_path)
     run = start(sandbox, made)
     done = made.run(run)
-    assert [(run.command, run.environment, run.exit_code) for run in done] == [
-        ("cd", "dev", 0),
-        ("cd", "stage", 0),
-    ]
+    shown = [(run.command, run.environment, run.exit_code) for run in done]
+    assert shown == [("cd", "dev", 0), ("cd", "stage", 0)]
     (first, _), (second, _) = command.runs
     assert (first.environment, first.commit, first.allow_rollback) == ("dev", COMMIT, False)
     assert (second.environment, second.commit) == ("stage", sandbox.git(FLEET).head("main"))
@@ -135,27 +133,20 @@ def test_steps_get_the_inputs_of_their_file(
 
 
 def test_a_job_s_token_has_the_permissions_of_its_file(
-    sandbox: Sandbox, command: Command, tmp_path: Path
+    sandbox: Sandbox, command: Command, made: WorkflowRunner
 ) -> None:
-    made = workflows(sandbox, tmp_path)
     made.run(start(sandbox, made))
     token = command.runs[0][0].token.get_secret_value()
-    identities = [
-        identity for identity in sandbox.store.tokens.values() if identity.kind == "actions"
-    ]
     assert token.startswith("ghs_")
-    assert [
-        (identity.kind, identity.repositories, identity.permissions) for identity in identities
-    ] == [
-        ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
-        ("actions", [FLEET], {"metadata": "read", "contents": "write"}),
-    ]
+    known = sandbox.store.tokens.values()
+    of_jobs = [identity for identity in known if identity.kind == "actions"]
+    scopes = [(identity.repositories, identity.permissions) for identity in of_jobs]
+    assert scopes == [([FLEET], {"metadata": "read", "contents": "write"})] * 2
 
 
 def test_a_job_knows_what_started_it_and_nothing_of_the_job_around(
-    sandbox: Sandbox, command: Command, tmp_path: Path
+    sandbox: Sandbox, command: Command, made: WorkflowRunner
 ) -> None:
-    made = workflows(sandbox, tmp_path)
     made.run(start(sandbox, made))
     runtime = command.runs[0][1].runtime
     assert runtime.job.event_name == "workflow_dispatch"
@@ -168,9 +159,8 @@ def test_a_job_knows_what_started_it_and_nothing_of_the_job_around(
 
 
 def test_each_step_leaves_its_files_without_any_secret(
-    sandbox: Sandbox, command: Command, tmp_path: Path
+    sandbox: Sandbox, command: Command, made: WorkflowRunner, tmp_path: Path
 ) -> None:
-    made = workflows(sandbox, tmp_path)
     first, second = made.run(start(sandbox, made))
     assert first.folder == tmp_path / "runs" / "01-cd-dev"
     assert second.folder.name == "01-cd-stage"
@@ -183,11 +173,10 @@ def test_each_step_leaves_its_files_without_any_secret(
 
 
 def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
-    sandbox: Sandbox, command: Command, tmp_path: Path
+    sandbox: Sandbox, command: Command, made: WorkflowRunner
 ) -> None:
     dev = Environment(id=1, name="Dev", created_at=NOON, variables={"NAME": "of-dev"})
     sandbox.repository(FLEET).environments["dev"] = dev
-    made = workflows(sandbox, tmp_path)
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
     (run,) = made.pending_runs()
     verify, deploy = made.run(run)
@@ -198,9 +187,10 @@ def test_a_job_comes_after_those_that_it_needs_and_sees_its_environment(
     assert ["ACTIONS_ID_TOKEN_REQUEST_URL" in variable for variable in variables] == [False, True]
 
 
-def test_a_false_condition_ends_the_run(sandbox: Sandbox, command: Command, tmp_path: Path) -> None:
+def test_a_false_condition_ends_the_run(
+    sandbox: Sandbox, command: Command, made: WorkflowRunner
+) -> None:
     command.failed = True
-    made = workflows(sandbox, tmp_path)
     sandbox.commit(FLEET, {".github/workflows/verified.yaml": VERIFIED}, branch="dev")
     (run,) = made.pending_runs()
     (verify,) = made.run(run)
@@ -209,10 +199,9 @@ def test_a_false_condition_ends_the_run(sandbox: Sandbox, command: Command, tmp_
 
 @pytest.mark.parametrize("fails", [True, False])
 def test_the_first_step_that_fails_is_the_last(
-    sandbox: Sandbox, command: Command, tmp_path: Path, fails: bool
+    sandbox: Sandbox, command: Command, made: WorkflowRunner, fails: bool
 ) -> None:
     command.failed = fails
-    made = workflows(sandbox, tmp_path)
     done = made.run(start(sandbox, made))
     assert [run.exit_code for run in done] == ([1] if fails else [0, 0])
     (record,) = sandbox.repository(FLEET).runs
@@ -220,20 +209,13 @@ def test_the_first_step_that_fails_is_the_last(
 
 
 @pytest.mark.parametrize(
-    ("step", "message"),
-    [
-        ("uses: acme/x/actions/fly@v0", "there is no action 'fly'"),
-        ("uses: acme/x@v0, with: {run: fly}", "there is no action 'fly'"),
-    ],
+    "step", ["uses: acme/x/actions/fly@v0", "uses: acme/x@v0, with: {run: fly}"]
 )
-def test_unsupported_syntax_is_an_error(
-    sandbox: Sandbox, tmp_path: Path, step: str, message: str
-) -> None:
-    made = workflows(sandbox, tmp_path)
+def test_unsupported_syntax_is_an_error(sandbox: Sandbox, made: WorkflowRunner, step: str) -> None:
     content = f"on: push\njobs: {{one: {{steps: [{{{step}}}]}}}}\n"
     sandbox.commit(FLEET, {".github/workflows/start.yaml": content}, branch="dev")
     (run,) = made.pending_runs()
-    with pytest.raises(KalypsoError, match=message):
+    with pytest.raises(KalypsoError, match="there is no action 'fly'"):
         made.run(run)
 
 

@@ -6,17 +6,21 @@ import pytest
 
 from kalypso_sandbox.github.api import commits
 from kalypso_sandbox.store import Status
-from tests.sandbox.api_client import NOW, ApiClient
+from tests.sandbox.api_client import ApiClient
+from tests.sandbox.served_sandbox import NOON
 
 
 def test_what_a_commit_changes(github: ApiClient) -> None:
     before = {"a.txt": "1\n2\n3\n4\n5\n", "gone": "x\n", "image": "\0\1"}
     github.commit("main", before)
-    commit = github.commit(
-        "main",
-        {"a.txt": None, "b.txt": "1\n2\n3\n4\n5\n6\n", "gone": None, "image": "\0\2", "new": "n"},
-    )
-    response = github.made("GET", f"commits/{commit}")
+    after = {
+        "a.txt": None,
+        "b.txt": "1\n2\n3\n4\n5\n6\n",
+        "gone": None,
+        "image": "\0\2",
+        "new": "n",
+    }
+    response = github.made("GET", f"commits/{github.commit('main', after)}")
     files = {
         file["filename"]: (file["status"], file["additions"], file["deletions"])
         for file in response["files"]
@@ -54,11 +58,8 @@ def test_two_commits_compared(
     side = github.branch("side")
     commits = [github.commit("main", {"a": text}) for text in "12"]
     response = github.made("GET", f"compare/{base}...{head}")
-    assert (response["status"], response["ahead_by"], response["behind_by"]) == (
-        status,
-        ahead,
-        behind,
-    )
+    counts = response["ahead_by"], response["behind_by"]
+    assert (response["status"], counts) == (status, (ahead, behind))
     wanted = {"diverged": [side], "ahead": commits}.get(status, [])
     assert [commit["sha"] for commit in response["commits"]] == wanted
     assert response["merge_base_commit"]["sha"] == (
@@ -80,12 +81,11 @@ def test_a_long_comparison_has_pages(github: ApiClient) -> None:
     assert response["commits"][-1]["sha"] == made[-1]
     subjects = []
     answer = github.ask("GET", "compare/main...long?per_page=100")
-    while True:
-        subjects += [commit["sha"] for commit in answer.json()["commits"]]
-        if "next" not in answer.links:
-            break
+    subjects += [commit["sha"] for commit in answer.json()["commits"]]
+    while "next" in answer.links:
         address = answer.links["next"]["url"].removeprefix(github.sandbox.api_url)
         answer = github.ask("GET", address)
+        subjects += [commit["sha"] for commit in answer.json()["commits"]]
     assert subjects == made[1:]
     assert answer.json()["files"] == []
 
@@ -152,24 +152,22 @@ def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("changes", "reason"),
     [
-        ({}, '422 Invalid request.\n\n"state" wasn\'t supplied.'),
-        ({"state": "green"}, "422 Invalid request.\n\nFor 'properties/state', green is not a"),
-        (
-            {"state": "success", "description": "é" * 141},
-            "422 Validation Failed: description is too long (maximum is 140 characters)",
-        ),
-        (
-            {"state": "success", "context": "c" * 256},
-            "422 Validation Failed: context is too long (maximum is 255 characters)",
-        ),
-        ({"state": "success", "context": 5}, "422 Invalid request."),
-        ({"state": "success", "target_url": "javascript:1"}, "422 Validation Failed: target_url"),
+        ({"state": None}, 'Invalid request.\n\n"state" wasn\'t supplied.'),
+        ({"state": "green"}, "Invalid request.\n\nFor 'properties/state', green is not a"),
+        ({"description": "é" * 141}, "Validation Failed: description is too long (maximum is 140"),
+        ({"context": "c" * 256}, "Validation Failed: context is too long (maximum is 255"),
+        ({"context": 5}, "Invalid request."),
+        ({"target_url": "javascript:1"}, "Validation Failed: target_url"),
     ],
 )
-def test_a_status_that_is_refused(github: ApiClient, body: dict[str, object], reason: str) -> None:
-    assert github.refused("POST", f"statuses/{github.root}", body).startswith(reason)
+def test_a_status_that_is_refused(
+    github: ApiClient, changes: dict[str, object], reason: str
+) -> None:
+    body = {"state": "success", **changes}
+    given = {name: value for name, value in body.items() if value is not None}
+    assert github.refused("POST", f"statuses/{github.root}", given).startswith(f"422 {reason}")
     assert github.repository.statuses == []
 
 
@@ -195,7 +193,7 @@ def test_a_commit_takes_a_thousand_statuses_of_a_context(github: ApiClient) -> N
             description=None,
             target_url=None,
             author="a",
-            created_at=NOW,
+            created_at=NOON,
         )
         for number in range(1000)
     ]

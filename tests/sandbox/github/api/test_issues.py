@@ -21,11 +21,8 @@ def test_issues_and_pull_requests_share_numbers_and_lists(github: ApiClient) -> 
     github.branch("side")
     assert (made(github), github.propose("side"), made(github)) == (1, 2, 3)
     listed = github.made("GET", "issues")
-    assert [(issue["number"], "pull_request" in issue) for issue in listed] == [
-        (3, False),
-        (2, True),
-        (1, False),
-    ]
+    shown = [(issue["number"], "pull_request" in issue) for issue in listed]
+    assert shown == [(3, False), (2, True), (1, False)]
     assert github.refused("GET", "pulls/1") == "404 Not Found"
 
 
@@ -81,12 +78,8 @@ def test_an_issue_is_opened_again(github: ApiClient) -> None:
 
 def test_the_events_of_an_issue(github: ApiClient) -> None:
     number = made(github, labels=["bug"])
-    for body in (
-        {"title": "Other", "labels": []},
-        {"state": "closed"},
-        {"state": "closed"},
-        {"state": "open"},
-    ):
+    closed = {"state": "closed"}
+    for body in ({"title": "Other", "labels": []}, closed, closed, {"state": "open"}):
         github.made("PATCH", f"issues/{number}", body, token=github.job)
     response = github.made("GET", f"issues/{number}/events")
     assert [
@@ -104,10 +97,8 @@ def test_the_events_of_an_issue(github: ApiClient) -> None:
 
 def test_labels_are_made_by_using_them(github: ApiClient) -> None:
     number = made(github, labels=["New"])
-    assert names(github.made("POST", f"issues/{number}/labels", ["new", "Other"])) == [
-        "New",
-        "Other",
-    ]
+    added = github.made("POST", f"issues/{number}/labels", ["new", "Other"])
+    assert names(added) == ["New", "Other"]
     assert names(github.made("GET", "labels")) == ["New", "Other"]
     assert github.made("GET", "labels/NEW")["color"] == "ededed"
     assert names(github.made("PUT", f"issues/{number}/labels", {"labels": ["other"]})) == ["Other"]
@@ -161,10 +152,8 @@ def test_comments_are_written_changed_and_taken_away(github: ApiClient) -> None:
     changed = github.made("PATCH", f"issues/comments/{first['id']}", {"body": "c"})
     assert changed["issue_url"].endswith(f"/issues/{number}")
     listed = github.made("GET", f"issues/{number}/comments")
-    assert [(comment["id"], comment["body"]) for comment in listed] == [
-        (first["id"], "c"),
-        (second["id"], "b"),
-    ]
+    shown = [(comment["id"], comment["body"]) for comment in listed]
+    assert shown == [(first["id"], "c"), (second["id"], "b")]
     assert github.made("GET", f"issues/{number}")["comments"] == 2
     github.made("DELETE", f"issues/comments/{first['id']}")
     assert github.made("GET", f"issues/{number}/comments") == [second]

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_sandbox import Sandbox
 from kalypso_sandbox.github.api import pull_requests
 from kalypso_sandbox.store import BranchRule
-from tests.git_repositories import programs
-from tests.sandbox.api_client import NAME, ApiClient, hub
+from tests.sandbox.api_client import ApiClient, hub
+from tests.sandbox.served_sandbox import FLEET, serving
 
 
 def test_the_fields_of_a_pull_request(github: ApiClient) -> None:
@@ -21,11 +20,7 @@ def test_the_fields_of_a_pull_request(github: ApiClient) -> None:
     assert (response["head"]["label"], response["head"]["sha"]) == ("acme:feature", head)
     assert (response["base"]["ref"], response["base"]["sha"]) == ("main", github.root)
     assert (response["commits"], response["changed_files"], response["additions"]) == (1, 2, 2)
-    assert (response["mergeable"], response["mergeable_state"], response["merged"]) == (
-        True,
-        "clean",
-        False,
-    )
+    assert (response["mergeable_state"], response["merged"]) == ("clean", False)
     trial = response["merge_commit_sha"]
     assert github.git.commit(trial).parents == (github.root, head)
     assert github.git.refs()["refs/pull/1/merge"] == trial
@@ -35,52 +30,34 @@ def test_the_fields_of_a_pull_request(github: ApiClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "reason"),
+    ("changes", "reason"),
     [
-        ({"head": "side", "base": "main"}, '422 Invalid request.\n\n"title" wasn\'t supplied.'),
-        ({"title": "  ", "head": "side", "base": "main"}, "422 Validation Failed: title missing"),
-        ({"title": "t" * 257, "head": "side", "base": "main"}, "422 Validation Failed: title is"),
-        (
-            {"title": "t", "head": "side", "base": "main", "body": "b" * 65_537},
-            "422 Validation Failed: body is too long (maximum is 65536 characters)",
-        ),
-        (
-            {"title": "t", "head": "main", "base": "main"},
-            "422 Validation Failed: No commits between main and main",
-        ),
-        (
-            {"title": "t", "head": "old", "base": "main"},
-            "422 Validation Failed: No commits between main and old",
-        ),
-        (
-            {"title": "t", "head": "proposed", "base": "main"},
-            "422 Validation Failed: A pull request already exists for acme:proposed.",
-        ),
-        (
-            {"title": "t", "head": "alone", "base": "main"},
-            "422 Validation Failed: The alone branch has no history in common with main",
-        ),
-        ({"title": "t", "head": "nowhere", "base": "main"}, "422 Validation Failed: head invalid"),
-        ({"title": "t", "head": "fork:side", "base": "main"}, "422 Validation Failed: head"),
-        ({"title": "t", "head": "side", "base": "nowhere"}, "422 Validation Failed: base invalid"),
+        ({"title": "  "}, "title missing"),
+        ({"title": "t" * 257}, "title is"),
+        ({"body": "b" * 65_537}, "body is too long (maximum is 65536 characters)"),
+        ({"head": "main"}, "No commits between main and main"),
+        ({"head": "old"}, "No commits between main and old"),
+        ({"head": "proposed"}, "A pull request already exists for acme:proposed."),
+        ({"head": "alone"}, "The alone branch has no history in common with main"),
+        ({"head": "nowhere"}, "head invalid"),
+        ({"head": "fork:side"}, "head"),
+        ({"base": "nowhere"}, "base invalid"),
     ],
 )
 def test_invalid_proposals_are_refused(
-    github: ApiClient, body: dict[str, str], reason: str
+    github: ApiClient, changes: dict[str, str], reason: str
 ) -> None:
     for name in ("side", "proposed"):
         github.branch(name)
     github.made("POST", "git/refs", {"ref": "refs/heads/old", "sha": github.root})
-    github.sandbox.commit(NAME, {"a": "1"}, branch="alone")
+    github.sandbox.commit(FLEET, {"a": "1"}, branch="alone")
     github.propose("proposed")
-    assert github.refused("POST", "pulls", body).startswith(reason)
+    body = {"head": "side", "base": "main"}
+    missing = '422 Invalid request.\n\n"title" wasn\'t supplied.'
+    assert github.refused("POST", "pulls", body) == missing
+    refused = github.refused("POST", "pulls", {"title": "t", **body, **changes})
+    assert refused.startswith(f"422 Validation Failed: {reason}")
     assert len(github.repository.issues) == 1
-
-
-def test_a_branch_is_proposed_to_several_others(github: ApiClient) -> None:
-    github.branch("side")
-    github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
-    assert github.propose("side") != github.propose("side", "release")
 
 
 @pytest.mark.parametrize(
@@ -96,14 +73,16 @@ def test_a_branch_is_proposed_to_several_others(github: ApiClient) -> None:
         ("state=all&head=acme:B", []),
         ("state=all&head=b", [3, 2, 1]),
         ("base=release", [3]),
-        ("head=acme:a&base=release", []),
+        ("head=acme:a&base=release", [3]),
+        ("head=acme:b&base=release", []),
     ],
 )
 def test_pull_requests_are_found(github: ApiClient, query: str, numbers: list[int]) -> None:
     github.made("POST", "git/refs", {"ref": "refs/heads/release", "sha": github.root})
-    for name in "abc":
-        github.branch(name)
-        github.propose(name, "release" if name == "c" else "main")
+    for name, base in (("a", "main"), ("b", "main"), ("a", "release")):
+        if github.git.head(name) is None:
+            github.branch(name)
+        github.propose(name, base)
     github.made("PATCH", "pulls/2", {"state": "closed"})
     assert [pull["number"] for pull in github.made("GET", f"pulls?{query}")] == numbers
 
@@ -123,11 +102,7 @@ def test_edits_send_events(github: ApiClient) -> None:
     number = github.propose("side", body="old")
     github.made("PATCH", f"pulls/{number}", {"title": "New", "body": None, "base": "release"})
     response = github.made("PATCH", f"pulls/{number}", {"title": "New"})
-    assert (response["title"], response["body"], response["base"]["ref"]) == (
-        "New",
-        None,
-        "release",
-    )
+    assert (response["body"], response["base"]["ref"]) == (None, "release")
     changes = [event.payload["changes"] for event in github.events("pull_request")[1:]]
     assert changes == [
         {"base": {"ref": {"from": "main"}, "sha": {"from": github.root}}},
@@ -187,7 +162,7 @@ def test_pull_requests_survive_a_restart(tmp_path: Path) -> None:
         github.branch("side")
         github.propose("side")
         before = github.sandbox.store.repositories
-    with Sandbox(tmp_path, programs()) as sandbox:
+    with serving(tmp_path) as sandbox:
         assert sandbox.store.repositories == before
 
 
@@ -213,12 +188,8 @@ def review(github: ApiClient, proposed: int) -> Reviewer:
 def test_a_review(github: ApiClient, proposed: int, review: Reviewer) -> None:
     review("anna", "APPROVE")
     (response,) = github.made("GET", f"pulls/{proposed}/reviews")
-    assert (response["user"]["login"], response["state"], response["body"]) == (
-        "anna",
-        "APPROVED",
-        "words",
-    )
-    assert response["commit_id"] == github.head("side")
+    assert (response["user"]["login"], response["state"]) == ("anna", "APPROVED")
+    assert (response["body"], response["commit_id"]) == ("words", github.head("side"))
     assert response["submitted_at"] == "2026-03-01T12:00:00Z"
     event = github.events("pull_request_review")[0]
     assert (event.payload["action"], event.payload["review"]["state"]) == ("submitted", "approved")
@@ -233,24 +204,21 @@ def test_a_review_by_a_job_starts_nothing(github: ApiClient, proposed: int) -> N
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ([("anna", "APPROVE")], "At least 2 approving reviews are required"),
-        ([("anna", "APPROVE")] * 2, "At least 2 approving reviews are required"),
-        ([("anna", "COMMENT"), ("bert", "APPROVE")], "At least 2 approving reviews"),
-        ([("anna", "APPROVE"), ("bert", "APPROVE")], ""),
-        ([("anna", "APPROVE"), ("bert", "APPROVE"), ("anna", "COMMENT")], ""),
-        (
-            [("anna", "APPROVE"), ("bert", "APPROVE"), ("anna", "REQUEST_CHANGES")],
-            "Changes have been requested.",
-        ),
-        ([("anna", "REQUEST_CHANGES"), ("anna", "APPROVE"), ("bert", "APPROVE")], ""),
+        ("anna APPROVE", "At least 2 approving reviews are required"),
+        ("anna APPROVE, anna APPROVE", "At least 2 approving reviews are required"),
+        ("anna COMMENT, bert APPROVE", "At least 2 approving reviews"),
+        ("anna APPROVE, bert APPROVE", ""),
+        ("anna APPROVE, bert APPROVE, anna COMMENT", ""),
+        ("anna APPROVE, bert APPROVE, anna REQUEST_CHANGES", "Changes have been requested."),
+        ("anna REQUEST_CHANGES, anna APPROVE, bert APPROVE", ""),
     ],
 )
 def test_the_last_review_of_each_reviewer_counts(
-    github: ApiClient, proposed: int, review: Reviewer, said: list[tuple[str, str]], reason: str
+    github: ApiClient, proposed: int, review: Reviewer, said: str, reason: str
 ) -> None:
     github.repository.rules.append(BranchRule(pattern="main", required_reviews=2))
-    for login, event in said:
-        review(login, event)
+    for words in said.split(", "):
+        review(*words.split())
     response = github.made("GET", f"pulls/{proposed}")
     assert response["mergeable_state"] == ("blocked" if reason else "clean")
     if reason:
@@ -287,10 +255,7 @@ def test_only_the_author_sees_a_pending_review(github: ApiClient, proposed: int)
         ({"event": "COMMENT"}, "Body can't be blank"),
         ({"event": "COMMENT", "body": "b" * 65_537}, "Body is too long"),
         ({"event": "COMMENT", "body": "b", "commit_id": "0" * 40}, "No commit found for SHA"),
-        (
-            {"comments": [{"path": "a", "body": "b"}]},
-            "The sandbox does not support comments on lines",
-        ),
+        ({"comments": [{"path": "a", "body": "b"}]}, "The sandbox does not support comments on"),
     ],
 )
 def test_what_is_refused(github: ApiClient, proposed: int, body: object, reason: str) -> None:
@@ -308,9 +273,7 @@ def test_jobs_may_approve_where_the_setting_says_so(github: ApiClient, proposed:
 
 
 def test_a_review_needs_the_permission(github: ApiClient, proposed: int) -> None:
-    token = github.sandbox.create_token(
-        "user", {"contents": "write", "pull_requests": "read"}, repositories=[NAME]
-    )
+    token = github.sandbox.create_token("user", {"contents": "write", "pull_requests": "read"})
     github.made("GET", f"pulls/{proposed}/reviews", token=token)
     refused = github.refused("POST", f"pulls/{proposed}/reviews", {}, token=token)
     assert refused == "403 Resource not accessible by personal access token"
@@ -347,12 +310,8 @@ def test_the_commits_of_a_merge(github: ApiClient, method: str, behind: bool) ->
             assert [len(commit.parents) for commit in before] == [1, 1]
     assert commit.committer.name == "GitHub"
     response = github.made("GET", f"pulls/{number}")
-    assert (response["merged"], response["state"], response["merge_commit_sha"]) == (
-        True,
-        "closed",
-        sha,
-    )
-    assert response["merged_by"]["login"] == "somebody"
+    assert (response["merged"], response["state"]) == (True, "closed")
+    assert (response["merge_commit_sha"], response["merged_by"]["login"]) == (sha, "somebody")
     assert github.git.head("side") == head
 
 
@@ -361,8 +320,7 @@ def test_the_message_of_a_merge(github: ApiClient) -> None:
     body = {"commit_title": "Promote", "commit_message": "to qa", "merge_method": "squash"}
     sha = github.made("PUT", f"pulls/{number}/merge", body)["sha"]
     commit = github.git.commit(sha)
-    assert commit.message == "Promote\n\nto qa"
-    assert commit.author.name == "somebody"
+    assert (commit.message, commit.author.name) == ("Promote\n\nto qa", "somebody")
     assert github.made("GET", f"commits/{sha}")["author"]["login"] == "somebody"
 
 
@@ -447,9 +405,8 @@ def test_rules_are_met_before_a_merge(github: ApiClient) -> None:
 
 def test_merging_needs_the_permission_to_push(github: ApiClient) -> None:
     number, _ = two_commits(github)
-    github.repository.rules.append(
-        BranchRule(pattern="main", restrict_pushes=True, may_push=["somebody"])
-    )
+    rule = BranchRule(pattern="main", restrict_pushes=True, may_push=["somebody"])
+    github.repository.rules.append(rule)
     body = {"merge_method": "squash"}
     refused = github.refused("PUT", f"pulls/{number}/merge", body, token=github.job)
     assert refused == "405 You're not authorized to push to this branch."
@@ -466,7 +423,7 @@ def test_a_failing_status_that_nobody_requires(github: ApiClient) -> None:
 def test_workflows_need_a_permission_of_their_own(github: ApiClient) -> None:
     github.branch("side", {".github/workflows/a.yaml": "on: push\n"})
     number = github.propose("side")
-    job = github.sandbox.create_token("actions", {"contents": "write"}, repositories=["acme/fleet"])
+    job = github.sandbox.create_token("actions", {"contents": "write"})
     refused = github.refused("PUT", f"pulls/{number}/merge", {}, token=job)
     assert refused.startswith("403 refusing to allow a GitHub App to create or update workflow")
     assert github.head("main") == github.root
@@ -477,7 +434,6 @@ def test_no_more_files_of_a_pull_request(
 ) -> None:
     monkeypatch.setattr(pull_requests, "MAX_FILES", 3)
     github.branch("side", {f"file-{number}": "x" for number in range(5)})
-    body = {"title": "t", "head": "side", "base": "main"}
-    number = github.made("POST", "pulls", body)["number"]
+    number = github.propose("side")
     files = github.made("GET", f"pulls/{number}/files?per_page=100")
     assert [file["filename"] for file in files] == ["file-0", "file-1", "file-2"]

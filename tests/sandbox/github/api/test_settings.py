@@ -29,10 +29,8 @@ def test_variables_are_kept_in_capitals(github: ApiClient, place: str) -> None:
     assert (response["name"], response["value"]) == ("NEXT_ENVIRONMENT", "qa")
     assert github.refused("POST", place, variable).startswith("409 Already exists")
     github.made("PATCH", f"{place}/NEXT_ENVIRONMENT", {"value": ""})
-    listed = github.made("GET", place)
-    assert [(variable["name"], variable["value"]) for variable in listed["variables"]] == [
-        ("NEXT_ENVIRONMENT", "")
-    ]
+    (listed,) = github.made("GET", place)["variables"]
+    assert (listed["name"], listed["value"]) == ("NEXT_ENVIRONMENT", "")
     for name in ("GITHUB_X", "1a", "a-b"):
         refused = github.refused("POST", place, {"name": name, "value": ""})
         assert refused.startswith("422 Variable names")
@@ -77,10 +75,8 @@ def test_files_and_folders(github: ApiClient) -> None:
     assert base64.b64decode(file["content"]).decode() == "ä: 1\n"
     assert (file["type"], file["size"], file["encoding"]) == ("file", 6, "base64")
     listed = github.made("GET", "contents/a")
-    assert [(entry["path"], entry["type"]) for entry in listed] == [
-        ("a/b", "dir"),
-        ("a/d.bin", "file"),
-    ]
+    shown = [(entry["path"], entry["type"]) for entry in listed]
+    assert shown == [("a/b", "dir"), ("a/d.bin", "file")]
     assert listed[0]["sha"] == github.git.tree_id("main", "a/b")
     assert [entry["name"] for entry in github.made("GET", "contents/")] == ["README.md", "a"]
     assert github.refused("GET", f"contents/a?ref={github.root}") == "404 Not Found"
@@ -95,5 +91,5 @@ def test_the_used_rate_limit(github: ApiClient) -> None:
 
 
 def test_an_enterprise_server_counts_nothing(tmp_path: Path) -> None:
-    with hub(tmp_path, "ghes") as github:
+    with hub(tmp_path, flavour="ghes") as github:
         assert github.refused("GET", "/rate_limit") == "404 Not Found"
