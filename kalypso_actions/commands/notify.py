@@ -28,8 +28,7 @@ from kalypso_actions.promotion.merges import Merge, meaning_of_push, most_import
 from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.notify_document import NotifyDocument
-from kalypso_actions.report.notify_summary import StartedCheck, notify_summary
+from kalypso_actions.report.notify_document import NotifyDocument, StartedCheck, notify_summary
 
 BRANCHES: Final = "refs/heads/"
 

@@ -19,9 +19,12 @@ from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.promotion.previewed_pull_requests import previewed_pull_request
 from kalypso_actions.report import markdown, preview_markdown
-from kalypso_actions.report.preview_documents import PreviewCommentDocument, PreviewDocument
+from kalypso_actions.report.preview_documents import (
+    PreviewCommentDocument,
+    PreviewDocument,
+    without_links,
+)
 from kalypso_actions.report.preview_markdown import MARK, PreviewFacts
-from kalypso_actions.report.without_links import without_links
 from kalypso_actions.runner import read_file
 
 MOST_BYTES: Final = 128 * 1024 * 1024

@@ -12,8 +12,8 @@ from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.promotion.starts import schedule_start
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.start_schedule_document import StartScheduleDocument
-from kalypso_actions.report.start_schedule_summary import (
+from kalypso_actions.report.start_schedule_document import (
+    StartScheduleDocument,
     start_schedule_headline,
     start_schedule_summary,
 )

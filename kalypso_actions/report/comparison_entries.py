@@ -9,6 +9,7 @@ from typing import Final
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.differences import Change, MaskedComparison, SetValue
 from kalypso_actions.report.documents import Document, Entries, ProblemEntry, Where
+from kalypso_actions.report.escaping import shortened
 
 LONGEST: Final = 100
 """The most characters of a value in a line."""
@@ -180,13 +181,9 @@ def document_lines(comparison: ComparisonEntry) -> Iterator[tuple[str, str]]:
 def _value_lines(change: ValueChangeEntry) -> Iterator[tuple[str, str]]:
     sides = [side for side in (change.before, change.after) if side]
     kind: Change = "modified" if len(sides) == 2 else "added" if change.after else "deleted"
-    values = " → ".join(_short(side.value) for side in sides)
-    yield STYLES[kind], f"{SIGNS[kind]} {_short(change.key)}: {values}"
+    values = " → ".join(shortened(side.value, LONGEST) for side in sides)
+    yield STYLES[kind], f"{SIGNS[kind]} {shortened(change.key, LONGEST)}: {values}"
     places = [side.where for side in reversed(sides) if side.where]
     where = f"{places[0].path}:{places[0].line}, " if places else ""
     names = abbreviated([name.text for name in change.assignments], 1, change.more_assignments)
     yield "dim", f"    {where}for {names}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -14,6 +14,7 @@ from kalypso_actions.report.comparison_entries import (
     ValueChangeEntry,
 )
 from kalypso_actions.report.documents import CHANGES, Where
+from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.markdown import MarkdownRoom
 
 MOST_ROWS: Final = 25
@@ -27,7 +28,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
     end = room.size - share
     documents = [
         [
-            f"{markdown.text(item.kind)} {markdown.code(_short(item.name))}",
+            f"{markdown.text(item.kind)} {_code(item.name)}",
             item.change,
             _place(item.where) if item.where else "",
         ]
@@ -88,7 +89,7 @@ def value_table(changes: Sequence[ValueChangeEntry]) -> str:
 def _value_row(change: ValueChangeEntry) -> list[str]:
     places = [side.where for side in (change.after, change.before) if side and side.where]
     return [
-        markdown.code(_short(change.key)),
+        _code(change.key),
         _value(change.before),
         _value(change.after),
         _place(places[0]) if places else "",
@@ -97,23 +98,23 @@ def _value_row(change: ValueChangeEntry) -> list[str]:
 
 
 def _place(where: Where) -> str:
-    file = markdown.code(_short(f"{where.path}:{where.line}"))
+    file = _code(f"{where.path}:{where.line}")
     url = markdown.permalink(where)
-    branch = f" on {markdown.code(_short(where.branch))}" if where.branch else ""
+    branch = f" on {_code(where.branch)}" if where.branch else ""
     return f"{f'[{file}]({url})' if url else file}{branch}"
 
 
 def _value(side: SetValueEntry | None) -> str:
-    return "–" if side is None else markdown.code(_short(side.value))
+    return "–" if side is None else _code(side.value)
 
 
 def _names(change: ValueChangeEntry) -> str:
     names = [name.text for name in change.assignments]
-    return markdown.code(_short(abbreviated(names, 2, change.more_assignments)))
+    return _code(abbreviated(names, 2, change.more_assignments))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}…"
+def _code(text: str) -> str:
+    return markdown.code(shortened(text, MOST_CHARACTERS))
 
 
 def _diff(path: str, change: str, diff: str | None) -> str:

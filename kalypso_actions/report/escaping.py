@@ -32,6 +32,11 @@ def escape_line(text: str) -> str:
     return "".join(character if _is_safe(character) else _escaped(character) for character in text)
 
 
+def shortened(text: str, most: int) -> str:
+    """Cut a text to a number of characters."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def _escaped(character: str) -> str:
     if _BYTE[0] <= character <= _BYTE[1]:
         return f"\\x{ord(character) - 0xDC00:02x}"

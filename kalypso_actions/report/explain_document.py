@@ -18,6 +18,7 @@ from kalypso_actions.report.documents import (
     SourceEntry,
     Where,
 )
+from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.terminal import NO_COMMITS, NO_FILES, Files, shown_place, styled
 
 MOST_ROWS: Final = 200
@@ -381,7 +382,7 @@ def _actual(term: TermEntry) -> str:
 
 def _short(value: str) -> str:
     line = value.rstrip("\n").replace("\n", "↵")
-    return line if len(line) <= LONGEST_VALUE else f"{line[:LONGEST_VALUE]}…"
+    return shortened(line, LONGEST_VALUE)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,7 +1,10 @@
-"""Escape untrusted text in GitHub's Markdown: pull requests, issues, comments, step summaries.
+"""GitHub's Markdown: pull requests, issues, comments, step summaries, and untrusted text in them.
+
+    render("cd_summary.md.j2", document=document, started=url)
 
 Names, messages and paths come from repositories and clusters that anybody may write to. None of
-them may start a table cell, a link or HTML, or mention a person.
+them may start a table cell, a link or HTML, or mention a person. So a template escapes each value
+as plain text, unless a filter such as `code` has formatted it, or `safe` says that it is Markdown.
 """
 
 from __future__ import annotations
@@ -9,16 +12,21 @@ from __future__ import annotations
 import html
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from kalypso_actions.errors import Finding, Level, Location
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.own_account import MARK
 from kalypso_actions.report.documents import Where
-from kalypso_actions.report.escaping import escape_line
+from kalypso_actions.report.escaping import escape_line, shortened
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
 
 PUNCTUATION: Final = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -42,6 +50,50 @@ MARKUP: Final = re.compile(
     r"\\(?P<escaped>[!-/:-@\[-`{-~])|\[(?P<linked>(?:[^\]\\]|\\.)*)\]\([^)]*\)|`+|\u200b"
 )
 """The markup that the functions of this module write into a line."""
+
+
+def render(template: str, **values: object) -> str:
+    """Fill in a template of this room, and return it without a line feed at its end.
+
+    Raises jinja2.UndefinedError for a value that is not given.
+    """
+    return _environment().get_template(template).render(values).removesuffix("\n")
+
+
+@cache
+def _environment() -> Environment:
+    """Return the environment of all templates, which are compiled when they are first used."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - see `render`
+    from markupsafe import Markup  # noqa: PLC0415
+
+    def escaped(value: object) -> Markup:
+        if isinstance(value, Markup):
+            return value
+        if not isinstance(value, str | int):
+            raise TypeError(f"a template prints {value!r}")
+        return Markup(text(str(value)))  # noqa: S704 - escaped as Markdown
+
+    def formatting(function: Callable[..., str]) -> Callable[..., Markup]:
+        return lambda *values: Markup(function(*values))  # noqa: S704 - it escapes its values
+
+    environment = Environment(
+        loader=PackageLoader(__package__ or "", ""),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=escaped,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for function in (text, html_text, code, link, links, commit_link, block, findings):
+        environment.filters[function.__name__] = formatting(function)
+    environment.filters |= {"counted": counted, "shortened": shortened}
+    environment.globals |= {"VERIFIED": VERIFIED, "paragraph": formatting(_paragraph)}
+    return environment
+
+
+def _paragraph(content: str) -> str:
+    """Return Markdown after an empty line; "" for none."""
+    return f"\n{content}\n" if content else ""
 
 
 def text(content: str) -> str:
@@ -83,20 +135,20 @@ def link(words: str, url: str) -> str:
     return f"[{text(words)}]({url})"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], *, rule: str = "---") -> str:
-    """Format a table; cells are Markdown. `rule` is the line below each column's head."""
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join(rule for _ in head) + " |"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines)
+def links(pages: Mapping[str, str]) -> str:
+    """Link each name to its page, separated by commas."""
+    return ", ".join(link(name, url) for name, url in pages.items())
 
 
-def properties(rows: Sequence[tuple[str, str]]) -> str:
-    """Format names and values as a table, with the first row as its head.
+def commit_link(commit: str, repository_url: str) -> str:
+    """Link the short id of a commit to its page in a repository."""
+    return link(commit[:7], f"{repository_url}/commit/{commit}")
 
-    Markdown's tables need a head, and GitHub would display an empty head. The rule keeps GitHub
-    from centring the head.
-    """
-    return table(rows[0], rows[1:], rule=":---")
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Format a table; cells are Markdown."""
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def details(summary: str, content: str) -> str:
@@ -226,6 +278,14 @@ class MarkdownRoom:
             return
         self.size -= size
         self.blocks.append(block)
+
+    def section(self, caller: Callable[[], str]) -> str:
+        """Return what a template writes between `call` and `endcall`, if there is room for it."""
+        from markupsafe import Markup  # noqa: PLC0415 - see `render`
+
+        block, before = caller().strip("\n"), len(self.blocks)
+        self.add(block)
+        return Markup(f"{block}\n\n") if len(self.blocks) > before else ""  # noqa: S704 - escaped
 
     def add_details(self, summary: str, blocks: Iterable[str], share: int) -> None:
         """Add a collapsed section of blocks that together need `share` bytes at most."""

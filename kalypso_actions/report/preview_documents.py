@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.documents import Document, Entries
+from kalypso_actions.report.documents import Document, Entries, Where
 
 CommentState = Literal["written", "pending", "none"]
 """`written` by this run, `pending` if another job must comment (this token may not), or `none`."""
@@ -111,3 +112,28 @@ class PreviewCommentDocument(ChainDocument):
     pull_request_number: int | None = None
     action: Literal["created", "updated", "unchanged", ""] = ""
     reason: str = ""
+
+
+def without_links(document: PreviewDocument) -> PreviewDocument:
+    """Return the document without links, except those to commits of the control plane.
+
+    The author of the document may have chosen the servers of the links.
+    """
+    names = ("base", "head", "head_commit")
+    commits = {name: getattr(document, name) for name in names}
+    plain = _plain(document)
+    assert isinstance(plain, PreviewDocument)  # noqa: S101 - copies have the type of the original
+    update = {name: commit if is_commit_id(commit) else "" for name, commit in commits.items()}
+    return plain.model_copy(update=update)
+
+
+def _plain(value: object) -> object:
+    """Return a copy whose places name no commit, because a place with a commit becomes a link."""
+    if isinstance(value, Where):
+        return value.model_copy(update={"commit": ""})
+    if isinstance(value, BaseModel):
+        fields = {name: _plain(getattr(value, name)) for name in type(value).model_fields}
+        return value.model_copy(update=fields)
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
 from kalypso_actions.model.counts import counted
@@ -13,9 +12,17 @@ from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
-from kalypso_actions.report.arrivals import arrival_sections
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.comparison_markdown import value_table
 from kalypso_actions.report.documents import CHANGES, LeftOutEntry, ProblemEntry
-from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, CommitLink, MarkdownRoom
+from kalypso_actions.report.markdown import (
+    COMMENT_ROOM,
+    LEFT_OUT,
+    CommitLink,
+    MarkdownRoom,
+    code,
+    some,
+)
 from kalypso_actions.report.pull_request_mark import Mark
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
@@ -26,6 +33,15 @@ MOST_LINES: Final = 100
 """
 
 MOST_WARNINGS: Final = 30
+
+MOST_NAMES: Final = 20
+"""The most files that a line names."""
+
+MOST_CHANGES: Final = 50
+"""The most assignments and configuration values."""
+
+LONGEST_SUBJECT: Final = 120
+"""The most characters of a subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +84,87 @@ def title(base: str, branch: str) -> str:
 def body(text: PullRequestText) -> str:
     """Return the whole text, with the important parts first, as far as there is room."""
     groups = _groups(text.changes, text.folder)
-    mark = Mark(text.environment, text.commit, text.auto_merge, control_plane=text.control_plane)
-    room = MarkdownRoom(COMMENT_ROOM - LEFT_OUT)
-    for part in (
-        f"{mark}\n{SENTENCE}",
-        _headline(text, groups),
-        _promotion(text),
-        _overview(groups),
-        *_attention(text),
-        *arrival_sections(text.commits, text.comparison),
-        *(_details(name, group) for name, group in groups.items() if name),
+    counts = sum((group.counts for group in groups.values()), Counter[str]())
+    withheld = text.comparison.withheld if text.comparison else ()
+    unknown = [code(item.name) for item in text.commits if item.total is None]
+    return markdown.render(
+        "pull_request.md.j2",
+        text=text,
+        changes=text.changes,
+        room=MarkdownRoom(COMMENT_ROOM - LEFT_OUT),
+        mark=Mark(text.environment, text.commit, text.auto_merge, control_plane=text.control_plane),
+        groups=groups,
+        counts=", ".join(f"{counts[change]} {change}" for change in CHANGES),
+        foreign=_lines(map(code, text.changes.foreign_deleted)),
+        preserved=_lines(map(code, text.changes.preserved_folders)),
+        left_out=_lines(f"{code(item.registration)} {item.text}" for item in text.left_out),
+        warnings=[entry.finding("warning") for entry in text.warnings],
+        unknown=", ".join(some(unknown, MOST_CHANGES)),
+        differences=_differences(text.comparison) if text.comparison else (),
+        withheld=sum(item.values for item in withheld),
+        moved=_moved,
+        MOST_LINES=MOST_LINES,
+        MOST_WARNINGS=MOST_WARNINGS,
+        LONGEST_SUBJECT=LONGEST_SUBJECT,
+    ).rstrip("\n")
+
+
+def _lines(lines: Iterable[str], most: int = MOST_LINES) -> str:
+    return "\n".join(f"- {line}" for line in some(list(lines), most))
+
+
+def _moved(item: CommitRange) -> str:
+    """Return where a repository moved: forward, back, or both."""
+    total = item.total or 0
+    if not item.behind:
+        return counted(total, "commit")
+    back = f"back by {counted(item.behind, 'commit')}"
+    came = f"{counted(total, 'commit')} forward, " if total else ""
+    return f"{came}{back}".capitalize()
+
+
+def _differences(comparison: MaskedComparison) -> Iterator[tuple[str, str]]:
+    """Yield titles and contents of the assignments and values that differ."""
+    for word, names in (
+        ("added", comparison.assignments_added),
+        ("removed", comparison.assignments_removed),
     ):
-        room.add(part)
-    if room.left_out:
-        sections = counted(room.left_out, "more section")
-        room.blocks.append(f"_{sections} do not fit here; the changed files show everything._")
-    return "\n\n".join(room.blocks)
+        if names:
+            lines = _lines((code(name.folder) for name in names), MOST_CHANGES)
+            yield f"{counted(len(names), 'assignment')} {word}", lines
+    entries = ComparisonEntry.of(comparison, {}).values
+    if entries:
+        more = len(entries) - MOST_CHANGES
+        others = f"\n\n… and {counted(more, 'more value')}" if more > 0 else ""
+        title = f"{counted(len(entries), 'configuration value')} changed"
+        yield title, value_table(entries[:MOST_CHANGES]) + others
 
 
 @dataclass(slots=True)
 class _Group:
     """The changed files of one cluster type, by target; "" holds its README.md and loose files."""
 
+    name: str
     targets: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def title(self) -> str:
+        """The cluster type in HTML, with the numbers of changes that are not 0."""
+        counts = (f"{self.counts[change]} {change}" for change in CHANGES if self.counts[change])
+        return f"<code>{markdown.html_text(self.name)}</code>: {', '.join(counts)}"
+
+    @property
+    def lines(self) -> str:
+        """A line for each target, with its files by change."""
+        rows = []
+        for target, files in sorted(self.targets.items()):
+            changes = "; ".join(
+                f"{change}: {', '.join(map(code, some(names, MOST_NAMES)))}"
+                for change, names in files.items()
+            )
+            rows.append(f"{code(target) if target else 'the cluster type'} — {changes}")
+        return _lines(rows)
 
 
 def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
@@ -107,96 +180,8 @@ def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
                 continue
             cluster_type, _, rest = place.partition("/")
             target, slash, name = rest.partition("/")
-            group = groups.setdefault(cluster_type, _Group())
+            group = groups.setdefault(cluster_type, _Group(cluster_type))
             files = group.targets.setdefault(target if slash else "", {})
             files.setdefault(change, []).append(name if slash else rest)
             group.counts[change] += 1
     return dict(sorted(groups.items()))
-
-
-def _headline(text: PullRequestText, groups: Mapping[str, _Group]) -> str:
-    counts = sum((group.counts for group in groups.values()), Counter[str]())
-    words = ", ".join(f"{counts[change]} {change}" for change in CHANGES)
-    return (
-        f"Environment {markdown.code(text.environment)}, "
-        f"{counted(text.assignments, 'assignment')}. Manifests: **{words}**."
-    )
-
-
-def _promotion(text: PullRequestText) -> str:
-    if text.main is None:
-        return "The environment names no commit of main: none is promoted."
-    if not text.promoted:
-        return f"It promotes nothing: main stays at {text.main}."
-    if text.before is None or text.before.commit == text.main.commit:
-        return f"It **promotes** {text.main} of main."
-    return f"It **promotes** {text.main} of main, after {text.before}."
-
-
-def _overview(groups: Mapping[str, _Group]) -> str:
-    if not groups:
-        return "No manifest changes."
-    rows = [
-        [
-            markdown.code(name),
-            str(len([target for target in group.targets if target])),
-            *(str(group.counts[change]) for change in CHANGES),
-        ]
-        for name, group in islice(groups.items(), MOST_LINES)
-    ]
-    more = len(groups) - MOST_LINES
-    head = ("Cluster type", "Targets", *(change.capitalize() for change in CHANGES))
-    table = markdown.table(head, rows)
-    return f"{table}\n\n… and {counted(more, 'more cluster type')}" if more > 0 else table
-
-
-def _attention(text: PullRequestText) -> Iterator[str]:
-    """Yield facts that reviewers may not expect."""
-    changes = text.changes
-    if text.allowed_by:
-        yield (
-            f"**{len(changes.removed_folders)} of {changes.existing_folders} assignments are "
-            f"removed.** {markdown.text(text.allowed_by)} allows it."
-        )
-    if text.again:
-        numbers = ", ".join(f"#{number}" for number in text.again)
-        yield f"**It contains again what people took out:** {numbers}. Merge it only if wanted."
-    if text.others:
-        numbers = ", ".join(f"#{number}" for number in text.others)
-        yield f"**Other open pull requests change the same files:** {numbers}. Merge one of them."
-    if changes.foreign_deleted:
-        title = "These files are not Kalypso's, and are deleted with the folders of their targets"
-        yield _section(title, map(markdown.code, changes.foreign_deleted))
-    if text.left_out:
-        lines = (f"{markdown.code(item.registration)} {item.text}" for item in text.left_out)
-        yield _section("These registrations are left out", lines)
-    if changes.preserved_folders:
-        title = "These folders stay unchanged, as their content is unknown"
-        yield _section(title, map(markdown.code, changes.preserved_folders))
-    if text.warnings:
-        listed = (entry.finding("warning") for entry in text.warnings)
-        yield markdown.findings(listed, MOST_WARNINGS)
-
-
-def _section(title: str, lines: Iterable[str]) -> str:
-    return "\n".join([f"**{title}:**", "", *_list_items(list(lines))])
-
-
-def _list_items(lines: Sequence[str]) -> list[str]:
-    return [f"- {line}" for line in markdown.some(lines, MOST_LINES)]
-
-
-def _details(name: str, group: _Group) -> str:
-    rows = []
-    for target, files in sorted(group.targets.items()):
-        changes = "; ".join(f"{change}: {_names(names)}" for change, names in files.items())
-        rows.append(f"{markdown.code(target) if target else 'the cluster type'} — {changes}")
-    counts = ", ".join(
-        f"{group.counts[change]} {change}" for change in CHANGES if group.counts[change]
-    )
-    summary = f"<code>{markdown.html_text(name)}</code>: {counts}"
-    return markdown.details(summary, "\n".join(_list_items(rows)))
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(map(markdown.code, markdown.some(names, 20)))

@@ -1,14 +1,25 @@
-"""The output of `kalypso schedule --output json`."""
+"""The output of `kalypso schedule`: its document, and its step summary."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar, Literal
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import ChangesEntry, Document, LeftOutEntry, PositionEntry
+from kalypso_actions.report.markdown import CommitLink, code, some
+
+MOST_LINES: Final = 500
+
+MATRIX_ROWS: Final = 30
+MATRIX_COLUMNS: Final = 12
+"""The largest table of the assignments; a larger one is no help."""
 
 
 class PullRequestEntry(Document):
@@ -22,6 +33,11 @@ class PullRequestEntry(Document):
     url: str
     action: Literal["created", "updated", "unchanged", "withdrawn", "merged"]
     auto_merge: bool = False
+
+    @property
+    def name(self) -> str:
+        """The repository, and the number."""
+        return f"{self.repository}#{self.number}"
 
 
 class ScheduleDocument(ChainDocument):
@@ -57,3 +73,115 @@ class ScheduleDocument(ChainDocument):
     pull_requests: tuple[PullRequestEntry, ...] = ()
     pull_request_number: int | None = None
     pull_request_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentCell:
+    """An assignment; `failed` means that it has no files."""
+
+    target: str
+    workspace: str
+    cluster_type: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFacts:
+    """Facts that the document lacks.
+
+    `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
+    `stopped` means that people have rejected the proposal. `started` are the URLs of
+    check-promote's runs, `cells` the assignments. `earlier_run` is the page of a run with the same
+    inputs, which this run repeats.
+    """
+
+    main: CommitLink | None = None
+    branches: Sequence[str] = ()
+    removed: Sequence[str] = ()
+    stopped: bool = False
+    started: Sequence[str] = ()
+    cells: Sequence[AssignmentCell] = ()
+    earlier_run: str = ""
+
+
+def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+    """Return the step summary."""
+    waiting = {
+        entry.name: entry.url
+        for entry in document.pull_requests
+        if entry.action in {"created", "updated", "unchanged"} and not entry.auto_merge
+    }
+    return markdown.render(
+        "schedule_summary.md.j2",
+        document=document,
+        facts=facts,
+        headline=headline(document, facts),
+        waiting=waiting,
+        removed=_listing("These assignments would be removed", map(code, facts.removed)),
+        left_out=_listing(
+            "These registrations are left out",
+            (f"{code(item.registration)} {item.text}" for item in document.left_out),
+        ),
+        matrix=assignment_matrix(facts.cells),
+    )
+
+
+def _listing(title: str, lines: Iterable[str]) -> str:
+    items = some([f"- {line}" for line in lines], MOST_LINES)
+    return "\n".join([f"**{title}:**", "", *items]) if items else ""
+
+
+def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
+    """Return the result as a line of plain text."""
+    name = document.environment
+    if facts.removed and document.problems:
+        return f"{name} would lose many assignments: nothing was written"
+    if document.problems and not document.pull_requests:
+        return f"{name} is not proposed"
+    done = [f"#{entry.number} {_done(entry)}" for entry in document.pull_requests]
+    if done:
+        return f"{name}: {', '.join(done)}"
+    if facts.stopped:
+        return f"the changes of {name} were rejected: nothing is proposed"
+    return f"{name} is up to date: there is nothing to propose"
+
+
+def _done(entry: PullRequestEntry) -> str:
+    return "is open already" if entry.action == "unchanged" else f"was {entry.action}"
+
+
+def assignment_matrix(cells: Sequence[AssignmentCell]) -> str:
+    """Return a collapsed table: a row per target, or per workspace; a column per cluster type.
+
+    Rows are workspaces if there are too many targets. Returns "" without assignments, and for a
+    fleet that is too large for either table.
+    """
+    columns = sorted({cell.cluster_type for cell in cells})
+    targets = {cell.target: cell.target for cell in cells}
+    workspaces = {cell.target: cell.workspace for cell in cells}
+    for noun, row_of in (("Target", targets), ("Workspace", workspaces)):
+        rows = sorted(set(row_of.values()))
+        if not rows or len(rows) > MATRIX_ROWS or len(columns) > MATRIX_COLUMNS:
+            continue
+        total = Counter((row_of[cell.target], cell.cluster_type) for cell in cells)
+        failed = Counter((row_of[cell.target], cell.cluster_type) for cell in cells if cell.failed)
+        by_target = row_of is targets
+        lines = [
+            [
+                code(row),
+                *(_cell(total[row, name], failed[row, name], by_target) for name in columns),
+            ]
+            for row in rows
+        ]
+        head = [noun, *map(code, columns)]
+        title = f"{counted(len(cells), 'assignment')} on {counted(len(columns), 'cluster type')}"
+        return markdown.details(title, markdown.table(head, lines))
+    return ""
+
+
+def _cell(total: int, failed: int, by_target: bool) -> str:
+    if not total:
+        return ""
+    if by_target:
+        return "✗" if failed else "✓"
+    return f"{total} ({failed} ✗)" if failed else str(total)

@@ -61,7 +61,7 @@ def test_the_declared_modules_are_those_that_rendering_imports() -> None:
 
 
 def test_a_sentence_of_a_report_renders_nothing_anew() -> None:
-    for module in ("report.schedule_summary", "commands.doctor", "clients.github.errors"):
+    for module in ("report.schedule_document", "commands.doctor", "clients.github.errors"):
         name = f"kalypso_actions.{module}"
         assert file_of(name) is not None
         assert not any(is_in(name, place) for place in RENDERING)

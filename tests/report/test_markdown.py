@@ -131,10 +131,6 @@ def test_the_words_of_a_heading_with_links_and_code() -> None:
     assert markdown.plain(heading) == "pull [1] in dev"
 
 
-def test_a_table_of_one_object_has_no_empty_head() -> None:
-    assert markdown.properties([("a", "1"), ("b", "2")]) == "| a | 1 |\n| :--- | :--- |\n| b | 2 |"
-
-
 @pytest.mark.parametrize(
     ("repository", "path", "line", "shown"),
     [

@@ -7,6 +7,16 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.model.differences import (
+    AssignmentName,
+    CommitRange,
+    CommitSubject,
+    Comparison,
+    MaskedComparison,
+    SetValue,
+    ValueChange,
+    Withheld,
+)
 from kalypso_actions.model.tree import LeftOutApplication, TreeChanges
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.markdown import CommitLink
@@ -14,6 +24,7 @@ from kalypso_actions.report.pull_request import PullRequestText, body, title
 from kalypso_actions.report.pull_request_mark import Mark, is_ours, marked, read_mark
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
+URL = "https://git.test/acme/fleet"
 MAIN = CommitLink(M, f"https://git.test/acme/fleet/commit/{M}")
 CONTROL_PLANE = "acme/control-plane"
 NOTHING = TreeChanges(files={}, added=(), modified=(), deleted=(), unchanged=())
@@ -253,3 +264,46 @@ def test_a_body_about_a_whole_fleet() -> None:
     assert "- … and 99970 more" in whole
     (last,) = re.findall(r"_(\d+) more sections do not fit here; .*_\Z", whole)
     assert int(last) + whole.count("<details>") == 5_000
+
+
+def commits(**given: object) -> CommitRange:
+    return CommitRange(**{"repository": URL, "name": "main", "base": M, "head": OLD, **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (commits(total=1), "**1 commit** of `main` (`aaaaaaa` → `bbbbbbb`)"),
+        (commits(total=0, behind=2), "**Back by 2 commits** of `main` (`aaaaaaa` → `bbbbbbb`)"),
+        (
+            commits(total=1, behind=2),
+            "**1 commit forward, back by 2 commits** of `main` (`aaaaaaa` → `bbbbbbb`)",
+        ),
+        (commits(), "**Other commits** of `main`"),
+    ],
+)
+def test_where_a_repository_moved(item: CommitRange, expected: str) -> None:
+    before = lines(comparison=MaskedComparison(Comparison("dev")))
+    assert lines(commits=[item]) == [*before, "", expected]
+
+
+def test_long_subjects_and_values_are_cut() -> None:
+    subject = CommitSubject(OLD, "@x" * 50_000, f"{URL}/commit/{OLD}")
+    names = tuple(AssignmentName("dev", "c", f"t{number}") for number in range(9))
+    value = ValueChange(("A", "b"), names, None, SetValue(["y" * 100_000], None))
+    comparison = Comparison("dev", values=(value,) * 60, withheld=(Withheld(URL, values=3),))
+    said = body(
+        text(
+            commits=[commits(total=30, commits=(subject,), url=f"{URL}/compare")],
+            comparison=MaskedComparison(comparison),
+        )
+    )
+    assert len(said) < 20_000
+    expected = (
+        f"**30 commits** of `main` (`aaaaaaa` → `bbbbbbb`, [compare]({URL}/compare))\n\n"
+        f"- [bbbbbbb]({URL}/commit/{OLD}) \\@\u200bx"
+    )
+    assert expected in said
+    assert "\n- … and 29 older commits\n\n<details>\n" in said
+    assert "`c/t0, c/t1 and 7 more`" in said
+    assert "\n\n… and 10 more values\n\n</details>\n\n3 configuration values changed" in said

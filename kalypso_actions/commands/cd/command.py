@@ -46,8 +46,7 @@ from kalypso_actions.model.writes import (
 from kalypso_actions.promotion.cd_decision import replaced_by
 from kalypso_actions.promotion.start_records import StartRecord, cd_context
 from kalypso_actions.promotion.starts import record_of
-from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.report.cd_summary import CdFacts, cd_headline, cd_summary
+from kalypso_actions.report.cd_document import CdDocument, cd_summary
 from kalypso_actions.report.documents import ProblemEntry
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
@@ -194,15 +193,15 @@ def _result(
     inputs: CdInputs, facts: CdReading, hook: HookRun | None, done: Done, context: CommandContext
 ) -> CommandResult:
     document = _document(inputs, facts, hook, done, context)
-    context.runtime.log(f"{cd_headline(document)}.")
-    summary_facts = CdFacts(
+    context.runtime.log(f"{document.headline}.")
+    summary = cd_summary(
+        document,
         repository_url=context.url(context.control_plane),
         branch=facts.branch.name,
         before=facts.before,
         hook=hook.summary() if hook else "",
         started=done.page if done.pages else "",
     )
-    summary = cd_summary(document, summary_facts)
     return CommandResult(document, summary, failed=bool(document.problems))
 
 
@@ -216,6 +215,6 @@ def _verified(
     if inputs.dry_run:
         return dry_run_result("cd", document, begun, context)
     carry_out(begun, context)
-    context.runtime.log(f"{cd_headline(document)}.")
-    facts = CdFacts(repository_url=context.url(context.control_plane), branch=branch.name)
-    return CommandResult(document, cd_summary(document, facts))
+    context.runtime.log(f"{document.headline}.")
+    url = context.url(context.control_plane)
+    return CommandResult(document, cd_summary(document, repository_url=url, branch=branch.name))

@@ -39,11 +39,9 @@ from kalypso_actions.promotion.run_verdict import RunVerdict, Superseded, run_ve
 from kalypso_actions.promotion.starts import cd_start, check_promote_start
 from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
+    CheckPromoteFacts,
     ClusterEntry,
     ForeignPathsEntry,
-)
-from kalypso_actions.report.check_promote_summary import (
-    CheckPromoteFacts,
     check_promote_summary,
     verdict_advice,
 )

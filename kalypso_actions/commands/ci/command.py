@@ -37,8 +37,7 @@ from kalypso_actions.promotion.pipeline import arrows
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import cd_start, starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
-from kalypso_actions.report.ci_document import CheckedEntry, CiDocument
-from kalypso_actions.report.ci_summary import CiFacts, changes_entry, ci_headline, ci_summary
+from kalypso_actions.report.ci_document import CheckedEntry, CiDocument, changes_entry, ci_summary
 from kalypso_actions.report.documents import ProblemEntry, finding_fields
 
 
@@ -80,7 +79,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
         **finding_fields(checked.findings),
     )
     state: StatusState = "failure" if document.problems else "success"
-    status = _status(context, commit, state, ci_headline(document))
+    status = _status(context, commit, state, document.headline)
     is_push_to_main = _is_push_to_main(context, main)
     starts = (
         _starts(inputs, context, commit, checked.first)
@@ -102,9 +101,10 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
             "warnings": (*document.warnings, *ProblemEntry.all_of(unposted)),
         }
     )
-    context.runtime.log(f"{commit[:7]}: {ci_headline(document)}.")
-    facts = CiFacts(context.url(context.control_plane), list(started.items()), checked.arrows)
-    return CommandResult(document, ci_summary(document, facts), failed=bool(document.problems))
+    context.runtime.log(f"{commit[:7]}: {document.headline}.")
+    url = context.url(context.control_plane)
+    summary = ci_summary(document, url, started, checked.arrows)
+    return CommandResult(document, summary, failed=bool(document.problems))
 
 
 def _head(context: CommandContext, main: str) -> str:

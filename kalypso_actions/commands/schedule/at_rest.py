@@ -17,8 +17,11 @@ from kalypso_actions.model.schedulers import is_own_scheduler
 from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.markdown import CommitLink
-from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.report.schedule_summary import ScheduleFacts, schedule_summary
+from kalypso_actions.report.schedule_document import (
+    ScheduleDocument,
+    ScheduleFacts,
+    schedule_summary,
+)
 
 LENGTH: Final = 16
 """Hexadecimal digits of `run_digest`; the description of a status is short."""

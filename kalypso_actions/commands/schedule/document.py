@@ -23,7 +23,6 @@ from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import Later, NewCommit, PostStatus
 from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
 from kalypso_actions.promotion.start_records import TIME, StartRecord, schedule_context
-from kalypso_actions.report.assignment_matrix import AssignmentCell
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     ChangesEntry,
@@ -32,8 +31,14 @@ from kalypso_actions.report.documents import (
     ProblemEntry,
 )
 from kalypso_actions.report.markdown import CommitLink
-from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
-from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
+from kalypso_actions.report.schedule_document import (
+    AssignmentCell,
+    PullRequestEntry,
+    ScheduleDocument,
+    ScheduleFacts,
+    headline,
+    schedule_summary,
+)
 
 
 def schedule_document(

@@ -7,15 +7,14 @@ import pytest
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.model.verdicts import Verdict
 from kalypso_actions.report.check_promote_document import (
-    CheckPromoteDocument,
-    ClusterEntry,
-    ForeignPathsEntry,
-)
-from kalypso_actions.report.check_promote_summary import CheckPromoteFacts, check_promote_summary
-from kalypso_actions.report.cluster_tables import (
     FEW,
     MOST_ROWS,
     WORST_FIRST,
+    CheckPromoteDocument,
+    CheckPromoteFacts,
+    ClusterEntry,
+    ForeignPathsEntry,
+    check_promote_summary,
     cluster_tables,
     foreign_paths_line,
 )

@@ -7,8 +7,13 @@ from typing import Any
 import pytest
 
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
-from kalypso_actions.report.schedule_summary import ScheduleFacts, headline, schedule_summary
+from kalypso_actions.report.schedule_document import (
+    PullRequestEntry,
+    ScheduleDocument,
+    ScheduleFacts,
+    headline,
+    schedule_summary,
+)
 
 PROBLEM = ProblemEntry(message="it <fails>", where=None, advice="mend it")
 
