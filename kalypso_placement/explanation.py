@@ -36,23 +36,28 @@ class Explanation:
         self._hub = hub
         self._cel = cel
         self._now = now
+        self._chosen = {cluster.name for cluster in scored.decisions}
+        self._candidates = {cluster.name for cluster in scored.candidates}
+        self._passed = [(stage, set(names)) for stage, names in scored.scheduled.filtered]
+        self._totals = dict(scored.scheduled.totals)
+        self._ranks = {name: rank for rank, name in enumerate(self._totals, 1)}
 
     def steps(self, name: str) -> Iterator[DecisionStep]:
         """Yield the steps of one cluster type, up to the one that drops it."""
         scored, scheduled = self._scored, self._scored.scheduled
         owner = f"Placement {scored.unit.placement.name}"
-        chosen = name in {cluster.name for cluster in scored.decisions}
+        chosen = name in self._chosen
         if name in self._hub.incumbents(self._placement):
             yield DecisionStep(f"{owner}: so far", "selected")
         if scheduled.status.failed:
             detail = f"{scheduled.status.message}; the last decision stays"
             yield DecisionStep(owner, detail, passed=chosen)
             return
-        if name not in {cluster.name for cluster in scored.candidates}:
+        if name not in self._candidates:
             yield DecisionStep(f"{owner}: cluster sets", self._sets(name), passed=False)
             return
         cluster = self._hub.clusters[name]
-        for stage, names in scheduled.filtered:
+        for stage, names in self._passed:
             plugin = stage.rpartition(",")[2]
             reason = self._unmatched if plugin == PREDICATE else self._untolerated
             passed = name in names
@@ -106,8 +111,7 @@ class Explanation:
         return f"{text} is not tolerated since {format_instant(end)}"
 
     def _rank(self, name: str) -> str:
-        totals = self._scored.scheduled.totals
-        ranks = {cluster: rank for rank, (cluster, _) in enumerate(totals, 1)}
         wanted = self._placement.number_of_clusters
         limit = "all" if wanted is None else str(wanted)
-        return f"total {dict(totals)[name]}, place {ranks[name]} of {len(ranks)}, {limit} wanted"
+        total, rank = self._totals[name], self._ranks[name]
+        return f"total {total}, place {rank} of {len(self._ranks)}, {limit} wanted"

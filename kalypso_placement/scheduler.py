@@ -14,10 +14,15 @@ from typing import Any
 
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.kinds import ClusterType, DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
 from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
-from kalypso_actions.scheduling.labels import assignments_of, compile_policy, pairs_of
+from kalypso_actions.scheduling.labels import (
+    CompiledPolicy,
+    assignments_of,
+    compile_policy,
+    pairs_of,
+)
 from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL, hub_of
@@ -197,13 +202,15 @@ class _SchedulingRun:
                     names.append(scored.unit.policy.name)
         for names in pairs.values():
             names.sort()
+        explainer = _PairExplainer(self.fleet)
         return Schedule(
             assignments=assignments_of(self.fleet, pairs),
             problems=tuple(self.problems),
-            explain=_PairExplainer(self.fleet),
+            explain=explainer,
             warnings=tuple(self.warnings),
             placements=tuple(self.decided),
             requeue_time=None if self.requeue is None else as_datetime(self.requeue),
+            explain_assignment=explainer.of_assignment,
         )
 
 
@@ -221,24 +228,42 @@ class _PairExplainer:
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self._run: _SchedulingRun | None = None
+        self._policies: dict[str, CompiledPolicy] = {}
+        self._explanations: dict[tuple[str, str], Explanation] = {}
 
     def __call__(self, target: DeploymentTarget, cluster_type: ClusterType) -> tuple[Decision, ...]:
         """Return how each policy matches the pair, and the steps of its Placement."""
+        policies = self._repeated().policies
+        return tuple(self._decision(policy, target, cluster_type) for policy in policies)
+
+    def of_assignment(self, assignment: Assignment) -> tuple[Decision, ...]:
+        """Return the decisions of the policies that select an assignment."""
+        self._repeated()
+        return tuple(
+            self._decision(self._policies[name], assignment.target, assignment.cluster_type)
+            for name in assignment.policies
+        )
+
+    def _repeated(self) -> _SchedulingRun:
         if self._run is None:
             self._run = _SchedulingRun(self._fleet, keep=True)
             self._run.decide()
-        run = self._run
-        decisions = []
-        for policy in run.policies:
-            decision = policy.decision(target, cluster_type)
-            units = [item for item in run.scored if item.unit.policy is policy]
-            own = next((item for item in units if target in item.unit.targets), None)
-            if own is not None and decision.selected:
-                explanation = Explanation(own, run.hub, run.expressions, run.now)
-                steps = tuple(explanation.steps(cluster_type.name))
-                decision = dataclasses.replace(decision, steps=steps)
-            elif (name := annotated.placement_of(policy)) and name not in run.placements:
-                step = DecisionStep(f"Placement {name}", "there is no such Placement", passed=False)
-                decision = dataclasses.replace(decision, steps=(step,))
-            decisions.append(decision)
-        return tuple(decisions)
+            self._policies = {policy.name: policy for policy in self._run.policies}
+            for scored in self._run.scored:
+                own = Explanation(scored, self._run.hub, self._run.expressions, self._run.now)
+                for target in scored.unit.targets:
+                    self._explanations.setdefault((scored.unit.policy.name, target.name), own)
+        return self._run
+
+    def _decision(
+        self, policy: CompiledPolicy, target: DeploymentTarget, cluster_type: ClusterType
+    ) -> Decision:
+        run, decision = self._repeated(), policy.decision(target, cluster_type)
+        explanation = self._explanations.get((policy.name, target.name))
+        if explanation is not None and decision.selected:
+            steps = tuple(explanation.steps(cluster_type.name))
+            return dataclasses.replace(decision, steps=steps)
+        if (name := annotated.placement_of(policy)) and name not in run.placements:
+            step = DecisionStep(f"Placement {name}", "there is no such Placement", passed=False)
+            return dataclasses.replace(decision, steps=(step,))
+        return decision

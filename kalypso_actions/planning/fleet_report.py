@@ -35,6 +35,13 @@ from kalypso_actions.scheduling import Schedule
 MOST_WITH_TEXTS: Final = 20_000
 """The most assignments of a report that contains the texts of files."""
 
+MOST_VALUES: Final = 500_000
+"""The most values of the different configurations that a report contains.
+
+10,000 assignments with a configuration of 50 values each need that many; 100,000 would take
+20 GB of memory, and no browser would open the page.
+"""
+
 T = TypeVar("T")
 
 
@@ -64,6 +71,8 @@ class ReportCollection:
         self._decisions: _Once[DecisionEntry] = _Once()
         self._changes: _Once[MergedChangeEntry] = _Once()
         self._texts: _Once[str] = _Once()
+        self._with_texts = True
+        self._number_of_values = 0
 
     def add(
         self,
@@ -76,6 +85,8 @@ class ReportCollection:
 
         `main` is the position of its promoted commit, `merged` are its GitOps branches.
         """
+        number = len(self._assignments) + len(plan.assignments)
+        self._with_texts = self._with_texts and number <= MOST_WITH_TEXTS
         files = _by_folder(plan.changes)
         secrets = secret_texts(self._mask, plan.assignments)
         policies = {policy.name: policy.where for policy in plan.fleet.policies}
@@ -122,13 +133,16 @@ class ReportCollection:
         self._environments.append(entry)
 
     def document(self, title: str, at: datetime, pipeline: StatusDocument) -> ReportDocument:
-        """Return the data; for a large fleet, without the texts of files."""
+        """Return the data; for a large fleet, without the texts of files or the values."""
         with_texts = self._with_texts
+        with_configurations = self._number_of_values <= MOST_VALUES
         assignments = self._assignments
         if not with_texts:
             assignments = [
                 item.model_copy(update={"files": dict.fromkeys(item.files)}) for item in assignments
             ]
+        if not with_configurations:
+            assignments = [item.model_copy(update={"configuration": 0}) for item in assignments]
         return ReportDocument(
             title=title,
             at=at,
@@ -136,22 +150,26 @@ class ReportCollection:
             pipeline=pipeline,
             with_texts=with_texts,
             assignments=tuple(assignments),
-            configurations=tuple(self._configurations.values),
+            with_configurations=with_configurations,
+            configurations=tuple(self._configurations.values) if with_configurations else ((),),
             decisions=tuple(self._decisions.values),
             changes=tuple(self._changes.values),
             texts=tuple(self._texts.values) if with_texts else (),
         )
 
-    @property
-    def _with_texts(self) -> bool:
-        return len(self._assignments) <= MOST_WITH_TEXTS
-
     def _findings(self, problems: tuple[Problem, ...]) -> tuple[ProblemEntry, ...]:
         return ProblemEntry.all_of(self._mask.notes(problems))
 
     def _configuration(self, item: PlannedAssignment, secrets: Collection[str]) -> int:
+        """Return the index of an assignment's values, 0 in a report without them."""
+        if self._number_of_values > MOST_VALUES:
+            return 0
         values = tuple(self._values(item, secrets))
-        return self._configurations.index(values, lambda: values)
+        known = len(self._configurations.values)
+        index = self._configurations.index(values, lambda: values)
+        if index == known:
+            self._number_of_values += len(values)
+        return index
 
     def _values(
         self, item: PlannedAssignment, secrets: Collection[str]
@@ -166,14 +184,12 @@ class ReportCollection:
         self, assignment: Assignment, schedule: Schedule, policies: Mapping[str, Location]
     ) -> tuple[int, ...]:
         """Return the decisions that select an assignment."""
-        decisions = schedule.explain(assignment.target, assignment.cluster_type)
         return tuple(
             # Equal decisions of two environments have different locations.
             self._decisions.index(
                 (policies.get(decision.policy), decision), decision_entry, decision, policies
             )
-            for decision in decisions
-            if decision.selected
+            for decision in schedule.decisions_of(assignment)
         )
 
     def _merged(self, folder: str, trees: Sequence[MergedTree]) -> tuple[int, ...]:

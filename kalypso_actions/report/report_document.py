@@ -99,7 +99,8 @@ class ReportDocument(Document):
 
     `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
     `configurations`, `decisions` and `changes` contain equal contents only once. `with_texts` is
-    false for a fleet that is too large for the texts of its files.
+    false for a fleet that is too large for the texts of its files, `with_configurations` for one
+    whose different configurations have too many values.
     """
 
     schema_name: str = Field("kalypso.report/v1", alias="schema")
@@ -108,6 +109,7 @@ class ReportDocument(Document):
     environments: tuple[ReportedEnvironmentEntry, ...] = ()
     pipeline: StatusDocument = Field(default_factory=StatusDocument)
     with_texts: bool = True
+    with_configurations: bool = True
     assignments: tuple[ReportedAssignmentEntry, ...] = ()
     configurations: tuple[tuple[ConfiguredValueEntry, ...], ...] = ()
     decisions: tuple[DecisionEntry, ...] = ()

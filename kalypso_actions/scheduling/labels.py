@@ -77,6 +77,7 @@ class LabelScheduler(Scheduler):
         """Apply every policy; an assignment names all policies that select it."""
         results = [compile_policy(policy) for policy in fleet.policies]
         compiled = [policy for policy, _ in results if policy is not None]
+        by_name = {policy.name: policy for policy in compiled}
         faults = (problem for _, problems in results for problem in problems)
         return Schedule(
             assignments=assignments_of(fleet, pairs_of(compiled, fleet)),
@@ -85,6 +86,9 @@ class LabelScheduler(Scheduler):
                 policy.decision(target, cluster_type) for policy in compiled
             ),
             warnings=tuple(_unread_placements(fleet.placement.documents)),
+            explain_assignment=lambda item: tuple(
+                by_name[name].decision(item.target, item.cluster_type) for name in item.policies
+            ),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import UTC, datetime
 
 import pytest
@@ -81,6 +82,27 @@ def test_a_large_fleet_has_the_names_of_files_only(monkeypatch: pytest.MonkeyPat
     assert (document.with_texts, document.texts) == (False, ())
     files = dict.fromkeys(("reconciler.yaml", "namespace.yaml", "platform-config.yaml"))
     assert [item.files for item in document.assignments] == [files, files]
+
+
+def test_a_fleet_with_too_many_values_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "MOST_VALUES", 1)
+    document = collected()
+    assert (document.with_configurations, document.configurations) == (False, ((),))
+    assert [item.configuration for item in document.assignments] == [0, 0]
+    assert all(item.decisions for item in document.assignments)
+
+
+def test_a_report_asks_the_policies_of_an_assignment_alone() -> None:
+    """Asking 500 policies about each of 100,000 assignments took an hour."""
+    made = plan(FLEET)
+    (item, *_) = made.assignments
+    expected = made.schedule.decisions_of(item.assignment)
+    of_all = made.schedule.explain(item.assignment.target, item.assignment.cluster_type)
+    assert expected == tuple(decision for decision in of_all if decision.selected) != ()
+    refused = dataclasses.replace(made.schedule, explain=lambda *_: pytest.fail("asks all"))
+    report = ReportCollection(Mask())
+    report.add(dataclasses.replace(made, schedule=refused), "labels")
+    assert report.document("", NOON, StatusDocument()).decisions
 
 
 def test_an_environment_that_cannot_be_read() -> None:

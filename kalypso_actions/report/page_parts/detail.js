@@ -40,7 +40,7 @@ function assignment(item, pair) {
   return [
     node("dl", {}, facts.flatMap(([name, value]) => [node("dt", {}, name), node("dd", {}, value || "-")])),
     item.failure ? node("p", { className: "bad" }, item.failure) : "",
-    node("h3", {}, "Configuration"), configuration(report.configurations[item.configuration]),
+    node("h3", {}, "Configuration"), ...configuration(item),
     ...pair.filter((each) => each !== item).flatMap((other) => differences(item, other)),
     node("h3", {}, "Files"), files(item, environment),
     node("h3", {}, "Last changes"), ...history(item, environment),
@@ -51,15 +51,20 @@ function assignment(item, pair) {
   ];
 }
 
-function configuration(values) {
-  if (!values.length) return node("p", {}, "None.");
-  return table("Table of configuration values", ["key", "value", "set at, in order"], values.map((each) => [each.key,
+function configuration(item) {
+  if (!report.withConfigurations)
+    return [node("p", {}, "The fleet has too many values for this page. The command that shows those of this assignment:"),
+      explain(item.environment, "--target", item.target, "--cluster-type", item.clusterType)];
+  const values = report.configurations[item.configuration];
+  if (!values.length) return [node("p", {}, "None.")];
+  return [table("Table of configuration values", ["key", "value", "set at, in order"], values.map((each) => [each.key,
     node("td", { className: "value" }, each.value),
     node("td", { className: "dim" }, each.origins.map((where, index) =>
-      node("div", {}, place(where), index === each.origins.length - 1 && index ? " (wins)" : "")))]));
+      node("div", {}, place(where), index === each.origins.length - 1 && index ? " (wins)" : "")))]))];
 }
 
 function differences(item, other) {
+  if (!report.withConfigurations) return [];
   const values = (each) => new Map(report.configurations[each.configuration].map((one) => [one.key, one.value]));
   const here = values(item), there = values(other);
   const keys = [...new Set([...here.keys(), ...there.keys()])].filter((key) => here.get(key) !== there.get(key)).sort();

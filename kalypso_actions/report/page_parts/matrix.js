@@ -19,6 +19,7 @@ function prepare() {
   targets = grouped((item) => item.target);
   if (!report.withTexts) workspaces = grouped(workspaceOf);
   keys = report.configurations.map((values) => values.map((one) => one.key).join(" ").toLowerCase());
+  if (!report.withConfigurations) id("search").placeholder = "target, workload, cluster type, policy, commit (too many values to search for keys)";
   const number = report.environments.length;
   for (const row of targets) {
     for (const cell of row.cells.values()) {
