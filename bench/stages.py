@@ -26,11 +26,12 @@ import yaml
 
 from bench.fleet import Fleet, Shape, make_fleet
 from bench.snapshots import snapshot_of
-from kalypso_actions import gitops
 from kalypso_actions.clients.git import Signature, WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes
+from kalypso_actions.gitops.proposed_commit import committed_files
 from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.object_ids import FileContent, blob_id
@@ -97,15 +98,15 @@ def measure(folder: Path, shape: Shape, assignments: int) -> list[Measured]:
     stages.measure(PROCESSES, lambda: render_all(WorkerProcesses(write_blobs=_dropped)))
     plan = make_plan(snapshot, PlanOptions(), LabelScheduler(), no_progress)
     target = WritableRepository(_bare(folder / "commit.git"), Programs(os.environ))
-    files = gitops.committed_files(plan.changes, "")
+    files = committed_files(plan.changes, "")
     commit = stages.measure("commit", lambda: target.commit("", files, "Bench", AUTHOR, NOW))
     target.move("dev", commit, "")
     base = stages.measure("list", lambda: read_base_tree(target.files(commit), "dev", ""))
     names = frozenset(item.name for item in known.cluster_types)
     contents = {path: plan.changes.content(path) for path in plan.changes.files}
     folders = _by_folder(contents, names)
-    desired = gitops.DesiredTree(tuple(names), folders, None, b"{}")
-    stages.measure("compare", lambda: gitops.compute_changes(desired, base))
+    desired = DesiredTree(tuple(names), folders, None, b"{}")
+    stages.measure("compare", lambda: compute_changes(desired, base))
     pushed = _bare(folder / "pushed.git")
     push = ["git", f"--git-dir={folder / 'commit.git'}", "push", "--quiet", str(pushed), "dev"]
     stages.measure("push", lambda: subprocess.run(push, check=True))

@@ -16,7 +16,8 @@ from kalypso_actions.commands.shared.reading.base_trees import named_commit, rea
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.gitops import becomes_credible, touches
+from kalypso_actions.gitops.own_files import touches
+from kalypso_actions.gitops.provenance import becomes_credible
 from kalypso_actions.inputs.notify import NotifyInputs
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import Environment

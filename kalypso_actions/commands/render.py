@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.shared.control_plane_place import read_branch_of
@@ -35,6 +34,9 @@ from kalypso_actions.commands.shared.reading.main_position import (
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.comparison import Mask, tree_changes, unified_diff
 from kalypso_actions.errors import KalypsoError, Problem, leveled
+from kalypso_actions.gitops.proposal_decision import propose
+from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
+from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
@@ -268,12 +270,12 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
     """Commit the planned tree as schedule proposes it; return the commit, "" for no change."""
     changes = plan.changes
     is_changed = changes.added or changes.modified or changes.deleted
-    if not (is_changed or gitops.is_of_another(base.sources, plan.environment)):
+    if not (is_changed or is_of_another(base.sources, plan.environment)):
         return ""  # plain folders have no known commits, so new commits are no change either
-    proposal = gitops.propose(changes, base, plan.environment, plan.promoted_commit)
-    files = gitops.committed_files(changes, base.path)
-    commit = branch.commit(files, gitops.commit_message(proposal.digest))
+    proposal = propose(changes, base, plan.environment, plan.promoted_commit)
+    files = committed_files(changes, base.path)
+    commit = branch.commit(files, commit_message(proposal.digest))
     sources = changes.content(f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE)
     folders = branch.repository.files(commit).folder_ids(base.path)
-    branch.record_tree(base.path, gitops.tree_id(sources, folders))
+    branch.record_tree(base.path, tree_id(sources, folders))
     return commit

@@ -5,21 +5,139 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops.desired_tree import DesiredTree, tree_files
 from kalypso_actions.gitops.own_files import (
     README_ID,
     cluster_type_folders,
     in_folder,
     record_paths,
 )
+from kalypso_actions.gitops.provenance import PreviousSources, read_sources
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.layout import PLACEMENTS_FILE, README_FILE, TARGET_FILES
+from kalypso_actions.model.layout import (
+    PLACEMENTS_FILE,
+    PROMOTED_COMMIT_FILE,
+    README_FILE,
+    README_TEXT,
+    SOURCES_FILE,
+    TARGET_FILES,
+)
 from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.paths import bytewise, folders_of
-from kalypso_actions.model.tree import BaseTree, TreeChanges
+from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.model.tree_listing import ListedFolder
+
+
+@dataclass(frozen=True, slots=True)
+class PreservedFolders:
+    """Target folders that stay as they are, because a run does not know their content.
+
+    `folders` are `<cluster type>/<target>`; `targets` stay in every cluster type. If a run does
+    not even know the names of the targets, all folders stay except those of `all_but`.
+    """
+
+    folders: frozenset[str] = frozenset()
+    targets: frozenset[str] = frozenset()
+    all_but: frozenset[str] | None = None
+
+    def includes(self, cluster_type: str, target: str) -> bool:
+        """Whether the folder of a target stays as it is."""
+        unknown = self.all_but is not None and target not in self.all_but
+        return unknown or target in self.targets or f"{cluster_type}/{target}" in self.folders
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredTree:
+    """The content of one environment's tree.
+
+    `folders` maps `<cluster type>/<target>` to its files; `cluster_types` are all cluster types of
+    the fleet, with or without assignments. `taken_over` are further folders, with exactly the files
+    of the base tree; for `whole` and `partly` see `UnchangedFolders`. Without a `promoted_commit`
+    the tracking file stays as it is.
+    """
+
+    cluster_types: tuple[str, ...]
+    folders: Mapping[str, Mapping[str, FileContent]]
+    promoted_commit: str | None
+    sources: bytes
+    preserved: PreservedFolders = field(default_factory=PreservedFolders)
+    placements: bytes | None = None
+    taken_over: Collection[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+    partly: frozenset[str] = frozenset()
+
+
+def tree_files(desired: DesiredTree, folder: str) -> dict[str, FileContent]:
+    """Return our files by path from the repository's root; the tree lies in `folder`.
+
+    Files that are taken over are left out, with the README.md of whole cluster types. The tracking
+    file has no newline at its end, as in upstream.
+    """
+    prefix = f"{folder}/" if folder else ""
+    files: dict[str, FileContent] = {
+        f"{prefix}{name}/{README_FILE}": README_TEXT
+        for name in desired.cluster_types
+        if name not in desired.whole
+    }
+    for place, contents in desired.folders.items():
+        for name, content in contents.items():
+            files[f"{prefix}{place}/{name}"] = content
+    if desired.promoted_commit is not None:
+        files[prefix + PROMOTED_COMMIT_FILE] = desired.promoted_commit.encode()
+    files[prefix + SOURCES_FILE] = desired.sources
+    if desired.placements is not None:
+        files[prefix + PLACEMENTS_FILE] = desired.placements
+    return files
+
+
+def preserved_folders(snapshot: Snapshot, failed: Iterable[str]) -> tuple[PreservedFolders, ...]:
+    """Return the folders that stay as they are, for each base tree (or for an empty one).
+
+    `failed` are the folders of assignments that fail. Earlier runs recorded the targets of each
+    registration in the branches. If no branch has a record of an unreadable registration, any
+    target in a branch may belong to it, unless a readable registration delivers that target now or
+    delivered it before.
+    """
+    readings = snapshot.registrations
+    unread = {item.registration.name for item in readings if item.state == "kept"}
+    read = {item.registration.name for item in readings} - unread
+    delivered = frozenset(
+        target.name
+        for targets in (
+            snapshot.fleet.targets,
+            *(workload.targets for item in readings for workload in item.workloads),
+        )
+        for target in targets
+        if target.environment == snapshot.environment
+    )
+
+    def has_unknown_targets(previous: PreviousSources) -> bool:
+        return any(not previous.has_read(name) for name in unread)
+
+    def sources_of(base: BaseTree | None) -> PreviousSources:
+        previous = read_sources(base.sources, snapshot.environment) if base else None
+        return previous or PreviousSources(environment=snapshot.environment)
+
+    records = [sources_of(base) for base in snapshot.base_trees or (None,)]
+    targets = frozenset(
+        target
+        for previous in records
+        for target, owner in previous.targets.items()
+        if owner in unread or (owner not in read and has_unknown_targets(previous))
+    )
+    return tuple(
+        PreservedFolders(
+            folders=frozenset(failed),
+            targets=targets,
+            all_but=delivered | {name for name, owner in previous.targets.items() if owner in read}
+            if has_unknown_targets(previous)
+            else None,
+        )
+        for previous in records
+    )
 
 
 def compute_changes(desired: DesiredTree, base: BaseTree | None) -> TreeChanges:
@@ -213,3 +331,26 @@ def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, 
         return tuple(bytewise(path for path in paths if path not in left_out))
 
     return listed
+
+
+SMALL_REMOVAL: Final = 5
+"""The removal of at most this many targets is never a mass removal."""
+
+
+def mass_removal(changes: TreeChanges, percent: int) -> str:
+    """Return the message for the removal of more than `percent` of the assignments, or ""."""
+    removed = len(changes.removed_folders)
+    if removed <= SMALL_REMOVAL or removed * 100 <= changes.existing_folders * percent:
+        return ""
+    return (
+        f"{removed} of {changes.existing_folders} assignments would be removed, which is more "
+        f"than {percent}%: {abbreviated(changes.removed_folders, 10)}"
+    )
+
+
+def is_blocked(removal: Problem | None, *, writes: bool, allow_removals: bool) -> bool:
+    """Whether a mass removal stops a run.
+
+    A run that writes nothing needs no permission: the removal is already proposed.
+    """
+    return removal is not None and writes and not allow_removals

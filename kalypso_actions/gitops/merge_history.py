@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, is_own, own_content
-from kalypso_actions.gitops.proposal_digest import digest_of
+from kalypso_actions.gitops.proposed_commit import digest_of
 from kalypso_actions.model.history import FileVersion, HistoryCommit
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, RECORD_FILES
 from kalypso_actions.model.object_ids import blob_id

@@ -1,12 +1,15 @@
-"""The files of a GitOps tree that belong to Kalypso, known by the layout of the tree."""
+"""The files and branches that belong to Kalypso in a GitOps repository."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import FileVersion
+from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import (
     PROMOTED_COMMIT_FILE,
     README_FILE,
@@ -15,6 +18,7 @@ from kalypso_actions.model.layout import (
     TARGET_FILES,
 )
 from kalypso_actions.model.object_ids import blob_id
+from kalypso_actions.model.urls import repository_key
 
 README_ID: Final = blob_id(README_TEXT)
 
@@ -124,3 +128,44 @@ def version_of(entries: Mapping[str, FileEntry], path: str) -> FileVersion | Non
     """Return the version of a file in a tree; None if the tree does not have it."""
     entry = entries.get(path)
     return FileVersion(entry.mode, entry.object_id) if entry else None
+
+
+def own_branches(
+    prefix: str, environment: str, gitops_repos: Sequence[GitOpsRepo]
+) -> Mapping[str, str]:
+    """Return the name of our branch for each GitOpsRepo of an environment, by the object's name.
+
+    The branch has the name of the environment, and of the object too if one repository has several
+    objects. Raises KalypsoError if two objects name the same tree.
+    """
+    shared: dict[str, list[GitOpsRepo]] = {}
+    for gitops_repo in gitops_repos:
+        shared.setdefault(repository_key(gitops_repo.target.repo), []).append(gitops_repo)
+    problems = duplicate_gitops_repos(gitops_repos)
+    if problems:
+        raise KalypsoError.of(problems)
+    return {
+        repo.name: prefix + (environment if len(group) == 1 else f"{environment}.{repo.name}")
+        for group in shared.values()
+        for repo in group
+    }
+
+
+def may_be_own_branch(name: str, environment: str) -> bool:
+    """Return whether a branch has the form of ours for an environment, with any prefix."""
+    return re.fullmatch(rf".*{re.escape(environment)}(?:\..+)?", name) is not None
+
+
+def duplicate_gitops_repos(gitops_repos: Sequence[GitOpsRepo]) -> list[Problem]:
+    """Return a problem for each GitOpsRepo of an environment that names the tree of another."""
+    first: dict[tuple[str, str, str], GitOpsRepo] = {}
+    problems = []
+    for repo in gitops_repos:
+        target = repo.target
+        place = (repository_key(target.repo), target.branch, target.path.strip("./"))
+        other = first.setdefault(place, repo)
+        if other is not repo:
+            message = f"GitOpsRepo {repo.name!r} names the same tree as {other.name!r}"
+            advice = "remove one of the two"
+            problems.append(Problem(message, repo.where, advice, "gitops-repo-duplicate"))
+    return problems

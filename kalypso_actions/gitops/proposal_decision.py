@@ -9,8 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.gitops.comparison import only_tracks, preserved_files, tracked_commit
-from kalypso_actions.gitops.proposal_digest import digest
+from kalypso_actions.gitops.proposed_commit import (
+    digest,
+    only_tracks,
+    preserved_files,
+    tracked_commit,
+)
 from kalypso_actions.gitops.provenance import contradicts, is_of_another
 from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.model.tree import BaseTree, TreeChanges

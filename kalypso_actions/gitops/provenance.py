@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from kalypso_actions import __version__
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import MAIN_BASE_REPO
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, DeploymentTarget
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.placements import PlacedDecision
+from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from kalypso_actions.model.urls import repository_key
 
-SCHEMA = "kalypso.sources/v1"
+SOURCES_SCHEMA: Final = "kalypso.sources/v1"
 
 ID_LENGTH: Final = 24
 """Hexadecimal digits of a tree's id; the description of a status is short."""
@@ -60,7 +63,7 @@ class SourcesFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    schema_name: str = Field(SCHEMA, alias="schema")
+    schema_name: str = Field(SOURCES_SCHEMA, alias="schema")
     version: str
     environment: str
     options: Mapping[str, str]
@@ -200,8 +203,130 @@ def _parsed(content: bytes | None) -> PreviousSources | None:
         return None
     try:
         body = json.loads(content)
-        if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        if not isinstance(body, dict) or body.get("schema") != SOURCES_SCHEMA:
             return None
         return PreviousSources.model_validate(body)
     except (ValueError, RecursionError, ValidationError):
         return None
+
+
+def run_sources(
+    snapshot: Snapshot,
+    targets: Collection[DeploymentTarget],
+    options: Mapping[str, str],
+    preserved_targets: Collection[str],
+    inputs: InputsRecord | None = None,
+) -> SourcesFile:
+    """Return the content of `sources.json` for a tree with these targets.
+
+    Preserved targets keep their old commits. Registrations without a usable commit keep the names
+    of their Workloads.
+    """
+    previous = previous_sources(
+        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
+    ) or PreviousSources(environment=snapshot.environment)
+    registrations = {
+        reg.registration.name: _registered(reg, previous.registrations.get(reg.registration.name))
+        for reg in snapshot.registrations
+    }
+    owners = {target: previous.targets[target] for target in preserved_targets}
+    owners |= {target.name: target.registration for target in targets if target.registration}
+    for owner in previous.registrations.keys() & owners.values():
+        registrations.setdefault(owner, previous.registrations[owner])
+    kept = {reg.registration.name for reg in snapshot.registrations if reg.state == "kept"}
+    workloads = {name: owner for name, owner in previous.workloads.items() if owner in kept}
+    workloads |= {
+        workload.name: reg.registration.name
+        for reg in snapshot.registrations
+        for workload in reg.workloads
+    }
+    return SourcesFile(
+        version=__version__,
+        environment=snapshot.environment,
+        options=options,
+        environment_branch=SourceRevision.of(snapshot.own.revision),
+        base_repos={
+            base.name: SourceRevision.of(reading.revision) for base, reading in snapshot.bases
+        },
+        registrations=registrations,
+        targets=owners,
+        workloads=workloads,
+        inputs=inputs,
+    )
+
+
+def _registered(reading: RegistrationReading, previous: SourceRevision | None) -> SourceRevision:
+    """Return the revision of a registration in the tree, read by this run or an earlier one.
+
+    A registration that no run could read has no commit.
+    """
+    if reading.revision is not None:
+        return SourceRevision.of(reading.revision)
+    source = reading.registration.source
+    if (
+        previous is not None
+        and previous.commit is not None
+        and repository_key(previous.repository) == repository_key(source.repo)
+    ):
+        return previous
+    return SourceRevision(
+        repository=source.repo, branch=source.branch, path=source.path, commit=None, tree=None
+    )
+
+
+PLACEMENTS_SCHEMA: Final = "kalypso.placements/v1"
+
+
+def placements_file(decisions: Iterable[PlacedDecision]) -> bytes:
+    """Return the record, sorted."""
+    entries = [
+        {
+            "clusterTypes": list(item.cluster_types),
+            "placement": item.placement,
+            "policy": item.policy,
+            "target": item.target,
+            "time": item.time,
+        }
+        for item in sorted(decisions, key=lambda d: (d.policy, d.placement, d.target))
+    ]
+    body = {"placements": entries, "schema": PLACEMENTS_SCHEMA}
+    return (json.dumps(body, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+
+
+def read_placements(content: bytes | None) -> tuple[PlacedDecision, ...] | None:
+    """Return the decisions of a record; None if there is no readable record."""
+    try:
+        body = json.loads(content or b"")
+        if body["schema"] != PLACEMENTS_SCHEMA:
+            return None
+        return tuple(
+            PlacedDecision(
+                str(item["policy"]),
+                str(item["placement"]),
+                str(item["target"]),
+                tuple(map(str, item["clusterTypes"])),
+                str(item["time"]),
+            )
+            for item in body["placements"]
+        )
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def recorded_placements(trees: Sequence[BaseTree]) -> tuple[PlacedDecision, ...] | None:
+    """Return the decisions of the first tree that has a record."""
+    records = (read_placements(tree.placements) for tree in trees)
+    return next((record for record in records if record is not None), None)
+
+
+def assigned_cluster_types(trees: Sequence[BaseTree]) -> Mapping[str, tuple[str, ...]]:
+    """Return, by target, the cluster types that hold it in the first tree."""
+    holders: dict[str, set[str]] = {}
+    for tree in trees[:1]:
+        prefix = f"{tree.path}/" if tree.path else ""
+        for path in tree.entries:
+            cluster_type, slash, rest = path.removeprefix(prefix).partition("/")
+            target, below, _ = rest.partition("/")
+            if path.startswith(prefix) and slash and below and not cluster_type.startswith("."):
+                holders.setdefault(target, set()).add(cluster_type)
+    return {target: tuple(sorted(names)) for target, names in holders.items()}

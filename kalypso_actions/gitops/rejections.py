@@ -8,8 +8,11 @@ from datetime import timedelta
 from typing import Final
 
 from kalypso_actions.gitops.merge_history import Content, MergeHistory, Rejection
+from kalypso_actions.gitops.own_files import in_folder
+from kalypso_actions.gitops.provenance import PreviousSources
+from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.github import IssueEvent
-from kalypso_actions.model.history import FileVersion
+from kalypso_actions.model.history import FileVersion, HistoryCommit
 
 AT_ONCE: Final = timedelta(seconds=2)
 """The longest time between the deletion of a branch and the closing of its pull request, which
@@ -152,3 +155,45 @@ def _deletes_branch(closing: IssueEvent, events: Sequence[IssueEvent]) -> bool:
         and abs(event.date - closing.date) <= AT_ONCE
         for event in events
     )
+
+
+DOCUMENTS: Final = (".yaml", ".yml")
+IGNORE_FILE: Final = ".sourceignore"
+
+
+def sources_changed(previous: PreviousSources, now: Iterable[tuple[str, Revision]]) -> bool:
+    """Whether the path of a registration or BaseRepo has other content than in `previous`.
+
+    `now` has the revisions of this run by part: see `Plan.sources`. It has none for a registration
+    that cannot be read.
+    """
+    for part, revision in now:
+        kind, _, name = part.partition(":")
+        sources = previous.registrations if kind == "registration" else previous.base_repos
+        before = sources.get(name)
+        if name and (before is None or before.tree != revision.tree):
+            return True
+    return False
+
+
+def environment_changed(line: Iterable[HistoryCommit], commit: str, folder: str) -> bool:
+    """Whether a commit of an environment's branch changes a document after `commit`.
+
+    `line` are the commits of the branch, newest first; `folder` holds the environment's documents.
+    If `commit` is no longer on the branch, the documents count as changed.
+    """
+    folder = "" if folder == "." else folder
+    for newer in line:
+        if newer.id == commit:
+            return False
+        if any(_is_read(segments) for _, segments in in_folder(newer.changes, folder)):
+            return True
+    return True
+
+
+def _is_read(segments: list[str]) -> bool:
+    """Whether Flux reads a file: neither a README nor a workflow file."""
+    *folders, name = segments
+    if any(folder.startswith(".") for folder in folders):
+        return False
+    return name == IGNORE_FILE or (name.endswith(DOCUMENTS) and not name.startswith("."))

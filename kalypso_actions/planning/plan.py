@@ -12,9 +12,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from kalypso_actions import gitops, rendering
+from kalypso_actions import rendering
 from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
 from kalypso_actions.fleet import Diagnostics, template_may_exist
+from kalypso_actions.gitops.changes import (
+    DesiredTree,
+    PreservedFolders,
+    compute_changes,
+    mass_removal,
+    preserved_folders,
+)
+from kalypso_actions.gitops.provenance import (
+    assigned_cluster_types,
+    placements_file,
+    previous_sources,
+    recorded_placements,
+    run_sources,
+    sources_file,
+)
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
@@ -89,7 +104,7 @@ class Plan:
     cluster_types: tuple[str, ...]
     promoted_commit: str | None
     trees: tuple[TreeChanges, ...]
-    preserved: tuple[gitops.PreservedFolders, ...]
+    preserved: tuple[PreservedFolders, ...]
     degraded: bool
     findings: tuple[Finding, ...]
     fleet: Fleet
@@ -169,7 +184,7 @@ def make_plan(
     desired = _desired_trees(snapshot, options, fleet, schedule, rendered)
     trees = []
     for wanted, base in zip(desired, snapshot.base_trees or (None,), strict=True):
-        changes = gitops.compute_changes(wanted, base)
+        changes = compute_changes(wanted, base)
         if options.verify and base:
             refuted = rendered.refuted(changes, base.repository)
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
@@ -209,9 +224,7 @@ def _left_out(
     readings = [item for item in snapshot.registrations if item.state != "head"]
     if not readings:
         return
-    previous = gitops.previous_sources(
-        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
-    )
+    previous = previous_sources(snapshot.base_trees, snapshot.environment, snapshot.promoted_commit)
     owners = previous.targets if previous else {}
     of_last_good = Counter(item.assignment.target.registration for item in planned)
     kept = Counter(
@@ -243,14 +256,14 @@ def _desired_trees(
     fleet: Fleet,
     schedule: Schedule,
     rendered: RenderedAssignments,
-) -> tuple[gitops.DesiredTree, ...]:
+) -> tuple[DesiredTree, ...]:
     """Return the content that each base tree (or an empty one) is to have.
 
     They differ in the folders that stay as they are, but not in their record of the sources.
     """
     failed = [item.assignment.folder for item in rendered.failed]
-    preserved = gitops.preserved_folders(snapshot, failed)
-    sources = gitops.run_sources(
+    preserved = preserved_folders(snapshot, failed)
+    sources = run_sources(
         snapshot,
         fleet.targets,
         _recorded_options(options, snapshot, schedule),
@@ -258,12 +271,12 @@ def _desired_trees(
         rendered.inputs,
     )
     placed = schedule.placements
-    desired = gitops.DesiredTree(
+    desired = DesiredTree(
         tuple(cluster_type.name for cluster_type in fleet.cluster_types),
         rendered.folders,
         snapshot.promoted_commit,
-        gitops.sources_file(sources),
-        placements=None if placed is None else gitops.placements_file(placed),
+        sources_file(sources),
+        placements=None if placed is None else placements_file(placed),
         taken_over=rendered.taken_over,
         whole=rendered.whole,
         partly=rendered.partly,
@@ -301,8 +314,8 @@ def _placement_state(snapshot: Snapshot) -> PlacementState:
     """Return the state that a scheduler of Placements needs in addition to the fleet."""
     return PlacementState(
         snapshot.own.placements,
-        gitops.recorded_placements(snapshot.base_trees),
-        gitops.assigned_cluster_types(snapshot.base_trees) if snapshot.own.placements else {},
+        recorded_placements(snapshot.base_trees),
+        assigned_cluster_types(snapshot.base_trees) if snapshot.own.placements else {},
         snapshot.now,
     )
 
@@ -363,7 +376,7 @@ def with_mass_removals(
     if any(map(_is_fault, findings)):
         return result
     for index, (changes, base) in enumerate(zip(trees, bases, strict=False)):
-        message = gitops.mass_removal(changes, options.max_removal_percent)
+        message = mass_removal(changes, options.max_removal_percent)
         if message:
             where = Location(base.repository, base.path)
             removal = Finding(message, where, code=MASS_REMOVAL, level="warning", scope="run")

@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions import comparison, gitops, rendering
+from kalypso_actions import comparison, rendering
 from kalypso_actions.comparison import Configured, Mask, ValueDifference, ValueDifferences
 from kalypso_actions.errors import Finding, Location, of_level
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes, preserved_folders
 from kalypso_actions.model.differences import (
     AssignmentName,
     Change,
@@ -254,15 +255,13 @@ class _PairSide:
         """Return the changes to a tree; the contents of files do not matter for them."""
         failed = {item.assignment.folder for item in self._failed}
         alone = dataclasses.replace(self.snapshot, base_trees=(base,))
-        (preserved,) = gitops.preserved_folders(alone, failed)
+        (preserved,) = preserved_folders(alone, failed)
         folders: dict[str, dict[str, bytes]] = {}
         for folder in (folder for folder in self.assignments if folder not in failed):
             side = self._rendered.get(folder)
             folders[folder] = dict.fromkeys(side.files if side else _UNCHANGED, b"")
         names = tuple(cluster_type.name for cluster_type in self.fleet.cluster_types)
-        return gitops.compute_changes(
-            gitops.DesiredTree(names, folders, None, b"", preserved), base
-        )
+        return compute_changes(DesiredTree(names, folders, None, b"", preserved), base)
 
 
 def _compare_differing(
@@ -402,7 +401,7 @@ def _differing_names(
 
 def _removed(before: _PairSide, after: _PairSide) -> Iterator[str]:
     """Yield the folders that are certainly no longer assigned in `after`."""
-    (preserved, *_) = gitops.preserved_folders(after.snapshot, ())
+    (preserved, *_) = preserved_folders(after.snapshot, ())
     cluster_types = {cluster_type.name for cluster_type in after.fleet.cluster_types}
     for folder in before.assignments.keys() - after.assignments.keys():
         cluster_type, _, target = folder.partition("/")

@@ -20,7 +20,7 @@ from typing import Final
 from kalypso_actions import fleet, rendering
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import registered_problem
-from kalypso_actions.gitops import PreviousSources
+from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import DeliveryRules
 from kalypso_actions.model.documents import Reading

@@ -428,7 +428,7 @@ class Printer:
         go_type = _type(value)
         of_bytes = go_type.elem is not None and go_type.elem.kind == "uint8"
         if of_bytes and verb in "sqxX":
-            self._string(from_bytes(bytes(cast(list[int], value))), verb, flags, depth)
+            self._string(from_bytes(bytes(cast("list[int]", value))), verb, flags, depth)
             return
         name = "[]byte" if of_bytes and not depth and verb in "vd" else go_type.name
         opening, between, closing = "[", " ", "]"

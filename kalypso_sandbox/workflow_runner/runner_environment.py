@@ -57,7 +57,7 @@ class RunnerEnvironment:
                 permissions = dict.fromkeys(permissions, "read")
         return self._sandbox.create_token(
             "actions",
-            cast(Permissions | None, permissions),
+            cast("Permissions | None", permissions),
             owner=event.repository.partition("/")[0],
             repositories=[event.repository],
         )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.gitops import own_branches
+from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from tests.builders import HERE
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.gitops import (
+from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,
     compute_changes,

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kalypso_actions.gitops import PreviousSources, environment_changed, sources_changed
-from kalypso_actions.gitops.provenance import SourceRevision
+from kalypso_actions.gitops.provenance import PreviousSources, SourceRevision
+from kalypso_actions.gitops.rejections import environment_changed, sources_changed
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.gitops import (
+from kalypso_actions.gitops.merge_history import (
     MergeHistory,
     Rejection,
     read_merge_history,
-    with_trailer,
     without_merges,
 )
+from kalypso_actions.gitops.proposed_commit import with_trailer
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
 from kalypso_actions.model.layout import README_TEXT

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.gitops import (
+from kalypso_actions.gitops.proposal_decision import (
     OpenProposal,
     ProposalDecision,
     ProposedTree,
-    Restrictions,
     decide,
     ends_auto_merge,
     why_schedule,
 )
+from kalypso_actions.gitops.rejections import Restrictions
 
 M0, M1 = "0" * 40, "1" * 40
 

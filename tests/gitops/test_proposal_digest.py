@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.gitops import digest, digest_of, with_trailer
+from kalypso_actions.gitops.proposed_commit import digest, digest_of, with_trailer
 from kalypso_actions.model.object_ids import blob_id
 from tests.builders import entry
 from tests.git_repositories import git, repository

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from kalypso_actions.gitops import (
+from kalypso_actions.gitops.provenance import (
+    SourceRevision,
     SourcesFile,
     becomes_credible,
     contradicts,
@@ -15,7 +16,6 @@ from kalypso_actions.gitops import (
     read_sources,
     sources_file,
 )
-from kalypso_actions.gitops.provenance import SourceRevision
 from kalypso_actions.model.tree import BaseTree
 
 REVISION = SourceRevision(

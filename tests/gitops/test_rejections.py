@@ -6,10 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kalypso_actions.gitops import (
+from kalypso_actions.gitops.merge_history import MergeHistory, Rejection
+from kalypso_actions.gitops.rejections import (
     ClosedProposal,
-    MergeHistory,
-    Rejection,
     Restrictions,
     closed_by_people,
     rejected_content,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.gitops.placement_record import placements_file, read_placements
+from kalypso_actions.gitops.provenance import placements_file, read_placements
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType, Fleet, SchedulingPolicy
 from kalypso_actions.model.placements import PlacedDecision, PlacementState

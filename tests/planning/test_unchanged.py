@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions import gitops, rendering
-from kalypso_actions.gitops import InputsRecord
+from kalypso_actions import rendering
 from kalypso_actions.gitops.own_files import README_ID
-from kalypso_actions.gitops.provenance import SCHEMA
+from kalypso_actions.gitops.proposal_decision import propose
+from kalypso_actions.gitops.provenance import SOURCES_SCHEMA, InputsRecord, tree_id
 from kalypso_actions.model.delivery import DeliveryRules
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.layout import README_FILE
@@ -83,7 +83,7 @@ def rendered(made: Plan) -> list[str]:
 
 def result(made: Plan, base: BaseTree) -> tuple[object, ...]:
     changes = replace(made.changes, files={}, taken_over=(), listed=())
-    proposal = gitops.propose(made.changes, base, "dev", None)
+    proposal = propose(made.changes, base, "dev", None)
     items = [
         (item.assignment, item.namespace, item.files, item.failure) for item in made.assignments
     ]
@@ -263,9 +263,9 @@ def test_verify_finds_a_file_that_differs_with_the_same_inputs() -> None:
     ],
 )
 def test_the_id_of_a_tree(sources: bytes, folders: dict[str, str], is_same: bool) -> None:
-    known = gitops.tree_id(BASE.sources, {"a": "1", "bb": "2", "c": "3"})
-    assert (gitops.tree_id(sources, folders) == known) is is_same
-    assert gitops.tree_id(b"{}", folders) == ""
+    known = tree_id(BASE.sources, {"a": "1", "bb": "2", "c": "3"})
+    assert (tree_id(sources, folders) == known) is is_same
+    assert tree_id(b"{}", folders) == ""
 
 
 NOW = InputsRecord(cluster_types={"large": "1", "small": "2"}, targets={"web": "3", "api": "4"})
@@ -284,7 +284,7 @@ def base(paths: set[str], *, path: str = "", inputs: InputsRecord = NOW) -> Base
     """Return a tree as a run has written it, as git lists it."""
     prefix = f"{path}/" if path else ""
     record = inputs.model_dump(by_alias=True)
-    sources = json.dumps({"schema": SCHEMA, "environment": "dev", "inputs": record})
+    sources = json.dumps({"schema": SOURCES_SCHEMA, "environment": "dev", "inputs": record})
     entries = {
         f"{prefix}{name}": entry(
             f"{prefix}{name}", README_ID if name.endswith(README_FILE) else "1" * 40

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
-from kalypso_actions.gitops import contradicts
+from kalypso_actions.gitops.provenance import contradicts
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 

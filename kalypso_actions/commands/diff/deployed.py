@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kalypso_actions import gitops
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
 from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
@@ -13,7 +12,8 @@ from kalypso_actions.commands.shared.reading.base_trees import folder_of_tree, r
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.gitops.provenance import PreviousSources
+from kalypso_actions.gitops.proposed_commit import tracked_commit
+from kalypso_actions.gitops.provenance import PreviousSources, read_sources
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.differences import CommitRange, Comparison, FileChange
 from kalypso_actions.model.documents import FileEntry, RevisionFiles
@@ -40,11 +40,11 @@ class _Tree:
 
     @property
     def main_commit(self) -> str:
-        return gitops.tracked_commit(self.tree.promoted_commit) or ""
+        return tracked_commit(self.tree.promoted_commit) or ""
 
     @property
     def sources(self) -> PreviousSources:
-        read = gitops.read_sources(self.tree.sources, self.environment)
+        read = read_sources(self.tree.sources, self.environment)
         return read or PreviousSources(environment=self.environment)
 
     @property

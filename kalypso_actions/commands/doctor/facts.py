@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.doctor_rules import pages, warning
-from kalypso_actions.gitops import own_branches
+from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment

@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.dispatch import post_record
 from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops import why_schedule
+from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id

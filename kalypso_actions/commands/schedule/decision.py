@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kalypso_actions import gitops
 from kalypso_actions.commands.schedule.reading import BranchProposals, EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops import proposal_decision, rejections
+from kalypso_actions.gitops.changes import is_blocked
+from kalypso_actions.gitops.proposal_decision import (
+    OpenProposal,
+    ProposalDecision,
+    ProposedTree,
+    propose,
+)
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
@@ -27,9 +34,9 @@ class Proposal:
 
     branch: GitOpsBranch
     changes: TreeChanges
-    proposed: gitops.ProposedTree
+    proposed: ProposedTree
     known: BranchProposals
-    decision: gitops.ProposalDecision
+    decision: ProposalDecision
     auto_merge: str
     is_described: bool = False
     is_mass_removal: bool = False
@@ -83,11 +90,13 @@ class Proposal:
             advice = "run schedule with force to propose it again, or promote another commit"
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
         if self.is_open and self.decision.again:
-            numbers = gitops.numbers(self.decision.again)
+            numbers = rejections.numbers(self.decision.again)
             message = f"the pull request contains again what people took out: {numbers}"
             yield Problem(message, where, "merge it only if that is wanted again")
         if others:
-            message = f"other open pull requests change the same files: {gitops.numbers(others)}"
+            message = (
+                f"other open pull requests change the same files: {rejections.numbers(others)}"
+            )
             yield Problem(message, where, "merge one of them, and close the others")
         own = self.known.on_own_branch
         if self.decision.action == "update" and own and not own.digest:
@@ -152,7 +161,7 @@ def decide(
         writes = not proposals or proposals[index].writes
         if removal is None:
             continue
-        if not plan.faults and gitops.is_blocked(
+        if not plan.faults and is_blocked(
             removal, writes=writes, allow_removals=inputs.allow_removals
         ):
             advice = "if that is wanted, run schedule with allow-removals"
@@ -183,11 +192,11 @@ def _proposal(
     inputs: ScheduleInputs,
     control_plane: str,
 ) -> Proposal:
-    proposed = gitops.propose(changes, branch.tree, plan.environment, plan.promoted_commit)
-    decision = gitops.decide(
+    proposed = propose(changes, branch.tree, plan.environment, plan.promoted_commit)
+    decision = proposal_decision.decide(
         proposed, _open_proposal(known, branch), known.restrictions, force=inputs.force
     )
-    auto_merge = gitops.auto_merge(inputs.auto_merge, changes, branch.folder)
+    auto_merge = proposal_decision.auto_merge(inputs.auto_merge, changes, branch.folder)
     proposal = Proposal(branch, changes, proposed, known, decision, auto_merge)
     mark = Mark(
         plan.environment, branch.own_head or "", proposal.merged_by, control_plane=control_plane
@@ -197,7 +206,7 @@ def _proposal(
     return replace(proposal, is_described=is_described)
 
 
-def _open_proposal(known: BranchProposals, branch: GitOpsBranch) -> gitops.OpenProposal | None:
+def _open_proposal(known: BranchProposals, branch: GitOpsBranch) -> OpenProposal | None:
     """Return what our open pull request proposes; None without one.
 
     A conflicting pull request does not fit: it needs a new commit.
@@ -207,6 +216,6 @@ def _open_proposal(known: BranchProposals, branch: GitOpsBranch) -> gitops.OpenP
         return None
     own = known.on_own_branch
     if own is None:
-        return gitops.OpenProposal(None, None, fits=False)
+        return OpenProposal(None, None, fits=False)
     conflicts = pull.mergeable is False and own.parent != branch.head
     return replace(own, fits=own.fits and not conflicts)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github import (
     GitHubError,
     commits,
@@ -29,7 +28,8 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.comparison import Mask, visibility
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.gitops.provenance import PreviousSources
+from kalypso_actions.gitops.own_files import changes_own, touches
+from kalypso_actions.gitops.provenance import PreviousSources, read_sources
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,
@@ -173,7 +173,7 @@ def _has_changed(branch: GitOpsBranch, context: CommandContext, gitops_commit: s
     if relation not in ON_BRANCH:
         return True
     before = context.repositories.open(branch.url, commit=gitops_commit).entries()
-    return gitops.touches(before, branch.tree.entries, branch.folder)
+    return touches(before, branch.tree.entries, branch.folder)
 
 
 class _Lookups:
@@ -214,7 +214,7 @@ def _arrivals(
     than the GitOps repository. Leave out anything unreadable: it stops no proposal.
     """
     plan, sources = decision.plan, decision.snapshot.sources
-    previous = gitops.read_sources(proposal.branch.tree.sources, plan.environment)
+    previous = read_sources(proposal.branch.tree.sources, plan.environment)
     ranges = [*_main(proposal, sources)]
     values: tuple[ValueChange, ...] = ()
     added = set(_added(proposal))
@@ -244,7 +244,7 @@ def _others(proposal: Proposal, plan: Plan, context: CommandContext) -> Iterator
     branch = proposal.branch
     for pull in proposal.known.of_role("other"):
         paths = pull_requests.changed_paths(context.github, branch.repository, pull.number)
-        if gitops.changes_own(paths, branch.tree.entries, branch.folder, plan.cluster_types):
+        if changes_own(paths, branch.tree.entries, branch.folder, plan.cluster_types):
             yield pull.number
 
 

@@ -7,10 +7,28 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, commits, issues, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.gitops import proposed_commit
+from kalypso_actions.gitops.merge_history import MergeHistory, read_merge_history, without_merges
+from kalypso_actions.gitops.own_files import record_paths
+from kalypso_actions.gitops.proposal_decision import OpenProposal, ProposedTree
+from kalypso_actions.gitops.proposed_commit import (
+    changed_content,
+    digest_of,
+    tracked_commit,
+    wanted_content,
+)
+from kalypso_actions.gitops.provenance import read_sources
+from kalypso_actions.gitops.rejections import (
+    ClosedProposal,
+    Restrictions,
+    closed_by_people,
+    environment_changed,
+    rejected_content,
+    sources_changed,
+)
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
@@ -41,7 +59,7 @@ class EarlierProposals:
     _awaited: set[str] = field(default_factory=set)
     _rejected: dict[int, bool] = field(default_factory=dict)
 
-    def on_own_branch(self) -> gitops.OpenProposal | None:
+    def on_own_branch(self) -> OpenProposal | None:
         """Return the proposal on our branch; None without a branch."""
         branch = self.branch
         commit = self._commit(branch.own_head) if branch.own_head else None
@@ -50,13 +68,13 @@ class EarlierProposals:
         files = self._files(commit.id)
         promoted_commit = self._promoted_commit(files)
         if len(commit.parents) != 1:
-            return gitops.OpenProposal(None, promoted_commit, fits=False)
+            return OpenProposal(None, promoted_commit, fits=False)
         (parent,) = commit.parents
         before = self._files(parent).entries()
-        fits = gitops.fits(before, files.entries(), branch.tree, self.changes)
-        return gitops.OpenProposal(gitops.digest_of(commit.message), promoted_commit, fits, parent)
+        fits = proposed_commit.fits(before, files.entries(), branch.tree, self.changes)
+        return OpenProposal(digest_of(commit.message), promoted_commit, fits, parent)
 
-    def restrictions(self, proposed: gitops.ProposedTree) -> gitops.Restrictions:
+    def restrictions(self, proposed: ProposedTree) -> Restrictions:
         """Return the restrictions of a proposal because of people's earlier rejections."""
         if self.overview.has_closed is not False:
             self._pages = pull_requests.closed_pages(
@@ -71,12 +89,12 @@ class EarlierProposals:
         foreign = set(self.changes.foreign_deleted)
         wanted = {
             path: version
-            for path, version in gitops.wanted_content(self.changes).items()
+            for path, version in wanted_content(self.changes).items()
             if path not in foreign
         }
         closed = list(self._closed(history.before_era, proposed))
         key = (proposed.digest, proposed.promoted_commit)
-        rejected = gitops.rejected_content(wanted, key, history, closed)
+        rejected = rejected_content(wanted, key, history, closed)
         return rejected.restrictions(
             {commit for commit in rejected.commits if self._has_changed_inputs(commit)},
             closed=self._latest_is_closed(),
@@ -105,14 +123,14 @@ class EarlierProposals:
         self._awaited.discard(commit)
         return self._merges.get(commit)
 
-    def _history(self, proposed: gitops.ProposedTree) -> gitops.MergeHistory:
+    def _history(self, proposed: ProposedTree) -> MergeHistory:
         branch, cluster_types = self.branch, self.plan.cluster_types
         while not self._merges and self._load():
             pass
         if not self._merges:
-            return gitops.without_merges(branch.tree, cluster_types)
+            return without_merges(branch.tree, cluster_types)
         line = islice(self.context.remotes.history(branch.url, branch.head), MAX_COMMITS)
-        return gitops.read_merge_history(
+        return read_merge_history(
             line, branch.tree, cluster_types, proposed.promoted_commit, self._number_of
         )
 
@@ -130,12 +148,10 @@ class EarlierProposals:
     def _is_rejected(self, pull: PullRequest) -> bool:
         if pull.number not in self._rejected:
             events = issues.events(self.context.github, self.branch.repository, pull.number)
-            self._rejected[pull.number] = gitops.closed_by_people(events)
+            self._rejected[pull.number] = closed_by_people(events)
         return self._rejected[pull.number]
 
-    def _closed(
-        self, before_era: int, proposed: gitops.ProposedTree
-    ) -> Iterator[gitops.ClosedProposal]:
+    def _closed(self, before_era: int, proposed: ProposedTree) -> Iterator[ClosedProposal]:
         """Yield the proposals of the present era that people closed, newest first."""
         for pull in self._all_pulls():
             if pull.number <= before_era:
@@ -145,17 +161,17 @@ class EarlierProposals:
                 if closed and closed.promoted_commit == proposed.promoted_commit:
                     yield closed
 
-    def _closed_proposal(self, pull: PullRequest) -> gitops.ClosedProposal | None:
+    def _closed_proposal(self, pull: PullRequest) -> ClosedProposal | None:
         """Return the proposal of a pull request closed unmerged; None if its commits are gone."""
         commit = self._commit(pull.head_commit)
         if commit is None or not commit.parents:
             return None
-        files, digest = self._files(commit.id), gitops.digest_of(commit.message)
+        files, digest = self._files(commit.id), digest_of(commit.message)
         # Others may have pushed to the branch too, or have merged into it.
         parent = commit.parents[0] if digest else self._merge_base(commit.id)
-        changed = gitops.changed_content(self._files(parent).entries(), files.entries())
-        records = gitops.record_paths(self.branch.folder)
-        return gitops.ClosedProposal(
+        changed = changed_content(self._files(parent).entries(), files.entries())
+        records = record_paths(self.branch.folder)
+        return ClosedProposal(
             pull.number,
             commit.id,
             digest,
@@ -166,16 +182,16 @@ class EarlierProposals:
     def _has_changed_inputs(self, commit: str) -> bool:
         """Whether people changed the inputs since the tree of a commit was made."""
         content = self._read(self._files(commit), SOURCES_FILE)
-        previous = gitops.read_sources(content, self.plan.environment)
+        previous = read_sources(content, self.plan.environment)
         if previous is None:
             return False
-        if gitops.sources_changed(previous, self.plan.sources):
+        if sources_changed(previous, self.plan.sources):
             return True
         before, now = previous.environment_branch, self.sources.own.revision
         if before is None or before.commit is None or now.commit in {None, before.commit}:
             return False
         line = self.context.remotes.history(now.repository, now.commit or "")
-        return gitops.environment_changed(line, before.commit, now.path)
+        return environment_changed(line, before.commit, now.path)
 
     def _commit(self, commit: str) -> Commit | None:
         """Return a commit; None if the repository lost it, as after a forced push."""
@@ -197,7 +213,7 @@ class EarlierProposals:
         return self.context.repositories.open(self.branch.url, commit=commit)
 
     def _promoted_commit(self, files: RevisionFiles) -> str | None:
-        return gitops.tracked_commit(self._read(files, PROMOTED_COMMIT_FILE))
+        return tracked_commit(self._read(files, PROMOTED_COMMIT_FILE))
 
     def _read(self, files: RevisionFiles, place: str) -> bytes | None:
         path = self.branch.path_of(place)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github import (
     GitHubError,
     commits,
@@ -28,6 +27,9 @@ from kalypso_actions.commands.shared.reading.snapshot import plan_registrations,
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.commands.shared.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.gitops.own_files import own_branches
+from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
+from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
@@ -75,8 +77,8 @@ class BranchProposals:
     identity: Identity
     open_pulls: tuple[PullRequest, ...]
     pulls: tuple[tuple[PullRequest, Role], ...] = ()
-    on_own_branch: gitops.OpenProposal | None = None
-    restrictions: gitops.Restrictions = field(default_factory=gitops.Restrictions)
+    on_own_branch: OpenProposal | None = None
+    restrictions: Restrictions = field(default_factory=Restrictions)
     overview: ProposalOverview = field(default_factory=ProposalOverview)
 
     def of_role(self, role: Role) -> tuple[PullRequest, ...]:
@@ -131,7 +133,7 @@ def _branches(
     """Yield the GitOps branches; their trees say whether a run has written exactly them."""
     repos = control_plane.fleet.gitops_repos
     places = gitops_branches(context, environment, repos)
-    names = gitops.own_branches(prefix, environment.name, repos)
+    names = own_branches(prefix, environment.name, repos)
     branches = [
         read_gitops_branch(replace(place, own_branch=names[place.gitops_repo]), context)
         for place in places
@@ -193,7 +195,7 @@ def _proposals(
     snapshot: EnvironmentSnapshot,
     context: CommandContext,
 ) -> BranchProposals:
-    proposed = gitops.propose(changes, branch.tree, plan.environment, plan.promoted_commit)
+    proposed = propose(changes, branch.tree, plan.environment, plan.promoted_commit)
     overview, from_own = _overview(branch, context)
     first = next((pull for pull in from_own if pull.base_branch == branch.branch), None)
     role: Role = "ours"
@@ -201,7 +203,7 @@ def _proposals(
         role = "former"
     elif first and not first.merge_state:  # a list lacks it and `mergeable`
         first = pull_requests.get(context.github, branch.repository, first.number)
-    on_own_branch, restrictions = None, gitops.Restrictions()
+    on_own_branch, restrictions = None, Restrictions()
     if proposed.has_changes:
         earlier = EarlierProposals(branch, changes, plan, snapshot.sources, overview, context)
         on_own_branch = earlier.on_own_branch()

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github.issues import is_ours as is_own_issue
 from kalypso_actions.clients.github.labels import missing as missing_labels
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
 from kalypso_actions.commands.schedule.details import Arrivals, WriteDetails
 from kalypso_actions.commands.shared.auto_merge import is_enabled_by_us, possible_pull_requests
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS, KALYPSO, PROMOTED, WITHDRAWN
+from kalypso_actions.gitops.proposal_decision import ProposalDecision, ends_auto_merge
+from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
@@ -62,13 +63,13 @@ def auto_merge_ends(decision: ScheduleDecision, control_plane: str) -> tuple[Dis
 
     In a blocked environment, that is every auto-merge that Kalypso has enabled.
     """
-    withdraw = gitops.ProposalDecision("withdraw")
+    withdraw = ProposalDecision("withdraw")
     name = decision.plan.environment
     ends: list[DisableAutoMerge] = []
     for index, (branch, known) in enumerate(
         zip(decision.snapshot.branches, decision.known, strict=True)
     ):
-        pulls: list[tuple[PullRequest, gitops.ProposalDecision | None, bool]]
+        pulls: list[tuple[PullRequest, ProposalDecision | None, bool]]
         if decision.is_blocked:
             possible = possible_pull_requests(
                 known.open_pulls, known.identity, name, branch.repository, control_plane
@@ -84,7 +85,7 @@ def auto_merge_ends(decision: ScheduleDecision, control_plane: str) -> tuple[Dis
             DisableAutoMerge(branch.repository, pull)
             for pull, of_pull, merges in pulls
             if pull.auto_merge_by
-            and gitops.ends_auto_merge(
+            and ends_auto_merge(
                 of_pull, merges=merges, is_own=is_enabled_by_us(pull, known.identity)
             )
         ]
@@ -148,8 +149,8 @@ class ScheduleWrites:
             base=branch.branch,
             expected=branch.own_head,
             parent=branch.head,
-            changes=gitops.committed_files(proposal.changes, branch.folder),
-            message=gitops.commit_message(proposal.proposed.digest),
+            changes=committed_files(proposal.changes, branch.folder),
+            message=commit_message(proposal.proposed.digest),
             requires_signatures=proposal.known.overview.requires_signatures,
             commit_by=self.run.inputs.commit_by,
         )

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github import pull_requests, viewer
 from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_leniently
 from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import OWN_BRANCHES
@@ -37,7 +37,7 @@ def possible_pull_requests(
         marked = mark is not None or head.startswith(OWN_BRANCHES)
         by_us = identity.wrote(author, is_marked=marked)
         by_us = by_us or identity.formerly_wrote(author, is_marked=marked)
-        fits = gitops.may_be_own_branch(head, environment)
+        fits = may_be_own_branch(head, environment)
         if mark:
             fits = pull_request_mark.is_ours(pull.body, environment, control_plane)
         if by_us and fits and pull.head_repository.lower() == repository.lower():

@@ -43,7 +43,8 @@ from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, latest_record, own_statuses
 from kalypso_actions.commands.shared.tree_records import record_trees
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.gitops import changes_under, tree_id
+from kalypso_actions.gitops.proposed_commit import changes_under
+from kalypso_actions.gitops.provenance import tree_id
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, own_statuses
+from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.tree_records import read_trees, tree_context, trees_status
 
@@ -23,7 +23,7 @@ def written_trees(
     commits = {
         previous.environment_branch.commit
         for base in bases
-        for previous in [gitops.read_sources(base.sources, environment)]
+        for previous in [read_sources(base.sources, environment)]
         if previous and previous.inputs and previous.environment_branch
     }
     for commit in sorted(filter(None, commits)):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeVar
 
-from kalypso_actions import gitops
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.gitops.provenance import previous_sources
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
@@ -299,7 +299,7 @@ def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:
     A tree with files but without `sources.json` may contain them.
     """
     trees = snapshot.base_trees
-    previous = gitops.previous_sources(trees, snapshot.environment, snapshot.promoted_commit)
+    previous = previous_sources(trees, snapshot.environment, snapshot.promoted_commit)
     if previous is None:
         return bool(trees) and not any(tree.entries for tree in trees)
     known = previous.registrations.get(registration.name)

@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kalypso_actions import gitops, rendering
+from kalypso_actions import rendering
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops.provenance import InputsRecord
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.progress import Progress
@@ -37,7 +38,7 @@ class RenderedAssignments:
     taken_over: Collection[str]
     whole: frozenset[str]
     partly: frozenset[str]
-    inputs: gitops.InputsRecord | None
+    inputs: InputsRecord | None
     unchanged: Collection[str]
 
     @property
@@ -147,11 +148,11 @@ def _doubtful(
 
 
 def _record(
-    inputs: gitops.InputsRecord,
+    inputs: InputsRecord,
     rendered: Mapping[str, PlannedAssignment],
     folders: Folders,
     doubtful: Collection[str],
-) -> gitops.InputsRecord:
+) -> InputsRecord:
     """Return the record of the inputs for the next run.
 
     Each run renders assignments that fail, have a warning, or may fail because of others.

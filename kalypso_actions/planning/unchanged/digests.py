@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final
 
-from kalypso_actions import gitops, rendering
+from kalypso_actions import rendering
+from kalypso_actions.gitops.provenance import InputsRecord
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
 from kalypso_actions.platform_config import PlatformConfig
 
@@ -27,7 +28,7 @@ def input_digests(
     layout: rendering.Options,
     code: str,
     assignments: Sequence[Assignment],
-) -> gitops.InputsRecord:
+) -> InputsRecord:
     """Return the digests of all assignments; `code` identifies the code that renders.
 
     The digest of a cluster type changes with its own inputs, with those of each target that it
@@ -47,13 +48,13 @@ def input_digests(
         both = of_both[cluster_type](item.target)
         cluster_types[cluster_type].append(targets[target][0] + both)
         targets[target].append(cluster_types[cluster_type][0] + both)
-    return gitops.InputsRecord(
+    return InputsRecord(
         cluster_types={name: _joined(digests) for name, digests in cluster_types.items()},
         targets={name: _joined(digests) for name, digests in targets.items()},
     )
 
 
-def without_folders(record: gitops.InputsRecord, unfit: Collection[str]) -> gitops.InputsRecord:
+def without_folders(record: InputsRecord, unfit: Collection[str]) -> InputsRecord:
     """Return a record without the `unfit` folders, which a later run has to render again.
 
     These folders have failures or warnings, which the tree does not contain.
@@ -61,7 +62,7 @@ def without_folders(record: gitops.InputsRecord, unfit: Collection[str]) -> gito
     without = [folder.partition("/") for folder in unfit]
     unfit_types = {cluster_type for cluster_type, _, _ in without}
     unfit_targets = {target for _, _, target in without}
-    return gitops.InputsRecord(
+    return InputsRecord(
         cluster_types={
             name: None if name in unfit_types else digest
             for name, digest in record.cluster_types.items()

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kalypso_actions.gitops import InputsRecord, read_sources
 from kalypso_actions.gitops.own_files import README_ID
+from kalypso_actions.gitops.provenance import InputsRecord, read_sources
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.layout import README_FILE, TARGET_FILES
 from kalypso_actions.model.tree import BaseTree

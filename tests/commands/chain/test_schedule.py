@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.gitops import digest_of
+from kalypso_actions.gitops.proposed_commit import digest_of
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
 from tests.commands.chain.founding import organisation

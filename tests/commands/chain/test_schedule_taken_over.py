@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from kalypso_actions import gitops
+from kalypso_actions.gitops import provenance
 from tests.commands.chain.documents import cluster_type
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.proposals import (
@@ -37,7 +37,7 @@ def tree_id(acme: Organisation, branch: str = "dev") -> str:
     files = acme.files(branch, GITOPS)
     names = {path.partition("/")[0] for path in files if "/" in path}
     folders = {name: found for name in names if (found := git.tree_id(branch, name))}
-    return gitops.tree_id(files[SOURCES].encode(), folders)
+    return provenance.tree_id(files[SOURCES].encode(), folders)
 
 
 def test_only_new_inputs_are_rendered(acme: Organisation) -> None:

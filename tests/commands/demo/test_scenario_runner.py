@@ -103,8 +103,8 @@ def runner(
     entries: list[DemoStepEntry] = []
     with Sandbox(folder / "sandbox", programs(), now=Clock(NOON)) as sandbox:
         sandbox.create_repository(CONTROL_PLANE, {"a": "a"})
-        workflows = cast(WorkflowRunner, Planned(folder, *done))
-        made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast(People, None), entries.append)
+        workflows = cast("WorkflowRunner", Planned(folder, *done))
+        made = ScenarioRunner(sandbox, Clock(NOON), workflows, cast("People", None), entries.append)
         made.act = "An act"
         yield made, entries
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kalypso_actions import gitops
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.gitops.proposed_commit import tracked_commit
+from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
@@ -46,7 +47,7 @@ def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
 
 def as_written(base: BaseTree, files: RevisionFiles, known: Collection[str]) -> BaseTree:
     """Mark the tree as written by us if its id is one of `known`."""
-    written = bool(known) and gitops.tree_id(base.sources, files.folder_ids(base.path)) in known
+    written = bool(known) and tree_id(base.sources, files.folder_ids(base.path)) in known
     return dataclasses.replace(base, is_as_written=written)
 
 
@@ -174,6 +175,6 @@ def named_commit(tree: BaseTree, environment: str) -> str | None:
     Until its first merge, a branch that was cut from another environment's branch names the commit
     of that environment: this commit does not count.
     """
-    if gitops.is_of_another(tree.sources, environment):
+    if is_of_another(tree.sources, environment):
         return None
-    return gitops.tracked_commit(tree.promoted_commit)
+    return tracked_commit(tree.promoted_commit)

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kalypso_actions import fleet, gitops
+from kalypso_actions import fleet
 from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.shared.reading.control_plane import ControlPlaneReading
 from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet import Diagnostics
-from kalypso_actions.gitops import PreviousSources
+from kalypso_actions.gitops.provenance import PreviousSources, previous_sources
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
@@ -57,7 +57,7 @@ def read_snapshot(
     documents. The snapshot has the problems of unreadable registrations.
     """
     environment, own = control_plane.environment, control_plane.environment.own
-    previous = gitops.previous_sources(base_trees, environment.name, control_plane.promoted_commit)
+    previous = previous_sources(base_trees, environment.name, control_plane.promoted_commit)
     registrations = read_registrations(
         control_plane.fleet.registrations,
         control_plane.fleet.targets,
@@ -170,9 +170,7 @@ def plan_registrations(
     `planning.registrations`. If the fleet is large, `write_blobs` writes the files while others are
     rendered, and the plan has their ids.
     """
-    previous = gitops.previous_sources(
-        snapshot.base_trees, snapshot.environment, snapshot.promoted_commit
-    )
+    previous = previous_sources(snapshot.base_trees, snapshot.environment, snapshot.promoted_commit)
     sources = RegistrationSources(snapshot.environment, reader, previous, options.delivery)
     if options.namespace_scheme == "legacy":
         conflicting = decisions.namespace_conflicts(snapshot, previous)
