@@ -29,7 +29,7 @@ from statistics import median
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
-from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements, assess
+from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements, judge_clusters
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import QueryFault
 from kalypso_sandbox.azure.clusters import Cluster, Configuration
@@ -95,10 +95,10 @@ def look(client: ResourceGraph, url: str, commit: str, clusters: int) -> None:
     now = datetime.now(UTC)
     types = frozenset(CLUSTER_TYPES)
     desired = DesiredState(frozenset({commit}), EnvironmentTree("", types, types))
-    assessment = assess(reports, desired, Requirements(), started=now, now=now)
-    if len(assessment.clusters) != clusters:
-        seen = f"{len(reports)} reports, {len(assessment.clusters)} clusters"
-        raise SystemExit(f"{seen} of {clusters}: {assessment.reason}")
+    verdict = judge_clusters(reports, desired, Requirements(), started=now, now=now)
+    if len(verdict.clusters) != clusters:
+        seen = f"{len(reports)} reports, {len(verdict.clusters)} clusters"
+        raise SystemExit(f"{seen} of {clusters}: {verdict.reason}")
 
 
 def signed_in(environment: Mapping[str, str]) -> ResourceGraph:

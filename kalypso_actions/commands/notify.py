@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.shared.carry_out import carry_out
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.environment_branch import never_named
 from kalypso_actions.commands.shared.gitops_branches import read_environment
 from kalypso_actions.commands.shared.own_statuses import own_statuses
@@ -61,27 +62,78 @@ def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
     event.
     """
     push = _push(context)
+    checks: list[tuple[str, Merge]] = []
+    warnings: list[Problem] = []
+    problems: list[Problem] = []
+    after, reason = "", ""
     if push is None or push.after is None:
-        what = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
-        return _build_result(context, (), (), (), what)
-    environments, unreadable = _pushed_environments(inputs, context, push)
-    if not environments:
-        what = f"no environment has its GitOpsRepo on the branch {push.branch}"
-        return _build_result(context, (), (), unreadable, what)
-    started = []
-    warnings = []
+        reason = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
+    else:
+        after = push.after
+        environments, problems = _pushed_environments(inputs, context, push)
+        if environments:
+            checks, warnings = _meanings(environments, push, context)
+            warnings, problems = [*warnings, *problems], []
+        else:
+            reason = f"no environment has its GitOpsRepo on the branch {push.branch}"
+    starts = tuple(
+        check_promote_start(
+            context.control_plane,
+            inputs.workflow,
+            environment=environment,
+            promoted_commit=merge.promoted_commit,
+            gitops_commit=after,
+            repository=context.runtime.job.repository,
+        )
+        for environment, merge in checks
+    )
+    done = Done() if inputs.dry_run else carry_out(starts, context)
+    pages = done.started()
+    started = [
+        StartedCheck(environment, merge.kind, merge.promoted_commit, pages.get(environment, ""))
+        for environment, merge in checks
+    ]
+    document = _document(started, warnings, problems)
+    if inputs.dry_run:
+        document = document.model_copy(update={"environments": ()})
+        return dry_run_result("notify", document, starts, context)
+    summary = notify_summary(document, started, context.url(context.control_plane), reason)
+    return CommandResult(document, summary, failed=bool(document.problems))
+
+
+def _document(
+    started: Sequence[StartedCheck], warnings: Sequence[Problem], problems: Sequence[Problem]
+) -> NotifyDocument:
+    promoted = next((check for check in started if check.commit), None)
+    first = promoted or next(iter(started), None)
+    return NotifyDocument(
+        environments=tuple(check.environment for check in started),
+        promoted=promoted is not None,
+        promoted_commit=promoted.commit if promoted else "",
+        run_url=first.url if first else "",
+        warnings=ProblemEntry.all_of(warnings),
+        problems=ProblemEntry.all_of(problems),
+    )
+
+
+def _meanings(
+    environments: Sequence[_PushedEnvironment], push: _Push, context: CommandContext
+) -> tuple[list[tuple[str, Merge]], list[Problem]]:
+    """Return the meaning of the push for each environment whose tree it changed, and warnings."""
     before, warning = _before(context, push)
-    warnings += [warning] if warning else []
+    warnings = [warning] if warning else []
+    meanings = []
     for pushed in environments:
         merge = _meaning(context, pushed, push, before)
-        if merge is not None:
-            problem = _never_named(context, pushed, merge, push.after)
-            if problem:
-                # check-promote would refuse the promotion, but it watches the clusters.
-                warnings.append(problem)
-                merge = Merge("configuration")
-            started.append(_start(inputs, context, pushed, push.after, merge))
-    return _build_result(context, started, (*warnings, *unreadable), (), "")
+        if merge is None:
+            continue
+        problem = _never_named(context, pushed, merge, push.after or "")
+        if problem:
+            # check-promote would refuse the promotion, but it watches the clusters.
+            warnings.append(problem)
+            merge = Merge("configuration")
+        meanings.append((pushed.environment.name, merge))
+    return meanings, warnings
 
 
 def _push(context: CommandContext) -> _Push | None:
@@ -224,43 +276,3 @@ def _tree(context: CommandContext, branch: str, folder: str, commit: str) -> Bas
     """Read a tree of the job's own repository, which is always an allowed repository."""
     here = context.url(context.runtime.job.repository)
     return read_base_tree(context.remotes.fetch(here, commit=commit), branch, folder)
-
-
-def _start(
-    inputs: NotifyInputs,
-    context: CommandContext,
-    pushed: _PushedEnvironment,
-    gitops_commit: str,
-    merge: Merge,
-) -> StartedCheck:
-    start = check_promote_start(
-        context.control_plane,
-        inputs.workflow,
-        environment=pushed.environment.name,
-        promoted_commit=merge.promoted_commit,
-        gitops_commit=gitops_commit,
-        repository=context.runtime.job.repository,
-    )
-    page = carry_out([start], context).page
-    return StartedCheck(pushed.environment.name, merge.kind, merge.promoted_commit, page)
-
-
-def _build_result(
-    context: CommandContext,
-    started: Sequence[StartedCheck],
-    warnings: Sequence[Problem],
-    problems: Sequence[Problem],
-    what: str,
-) -> CommandResult:
-    promoted = next((check for check in started if check.commit), None)
-    first = promoted or next(iter(started), None)
-    document = NotifyDocument(
-        environments=tuple(check.environment for check in started),
-        promoted=promoted is not None,
-        promoted_commit=promoted.commit if promoted else "",
-        run_url=first.url if first else "",
-        warnings=ProblemEntry.all_of(warnings),
-        problems=ProblemEntry.all_of(problems),
-    )
-    summary = notify_summary(document, started, context.url(context.control_plane), what)
-    return CommandResult(document, summary, failed=bool(problems))

@@ -1,22 +1,31 @@
-"""One cluster's report → the state of the cluster."""
+"""One cluster's report → the state of the cluster.
+
+A report counts as far as its paths belong to the environment's tree. The commit that a
+configuration has synced is that of its source. Each of its own Kustomizations stays ready with its
+earlier revision until its own reconcile begins, and a new revision waits until a running health
+check ends (fluxcd/kustomize-controller#1518). Azure's statuses also list the objects that these
+Kustomizations apply; those have an `appliedBy`, and never name a commit of the GitOps branch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import fnmatch
+import posixpath
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
-from kalypso_actions.compliance.flux_revisions import synced_commit
-from kalypso_actions.compliance.followed_paths import EnvironmentTree, FollowedPaths
-from kalypso_actions.compliance.kustomizations import (
-    applied_commit,
-    is_of_earlier_revision,
-    is_ready_condition,
-    runs_earlier_revision,
+from kalypso_actions.model.cluster_reports import (
+    ClusterReport,
+    Condition,
+    ObjectReference,
+    ReportedObject,
+    ReportedPath,
 )
-from kalypso_actions.compliance.relevant_part import RelevantPart, normal_state, relevant_part
-from kalypso_actions.model.cluster_reports import ClusterReport, Condition
+from kalypso_actions.model.counts import abbreviated
+from kalypso_actions.model.object_ids import is_commit_id
 
 ClusterState = Literal[
     "compliant", "ahead", "progressing", "unreachable", "stale", "suspended", "failed"
@@ -36,6 +45,72 @@ and for a dependency. A Kustomization becomes ready again with every later recon
 BEING_SET_UP: Final = frozenset({"creating", "updating"})
 """While Azure writes the configuration to the cluster, no failure is final."""
 
+APPLIED: Final = re.compile(r"applied revision:\s*(\S+)", re.IGNORECASE)
+"""Flux's message of a Kustomization that is ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirements:
+    """The requirements on the clusters, named as the inputs of check-promote.
+
+    `min_compliant` is in percent, overall and in each cluster type. `ignore_clusters` are globs of
+    cluster ids.
+    """
+
+    min_compliant: int = 100
+    grace: timedelta = timedelta(minutes=2)
+    settle: timedelta = timedelta(minutes=1)
+    stale_after: timedelta | None = None
+    missing: Literal["fail", "warn"] = "fail"
+    unreachable: Literal["fail", "ignore"] = "fail"
+    require_targets: bool = True
+    ignore_clusters: tuple[str, ...] = ()
+
+    def ignores(self, report: ClusterReport) -> bool:
+        """Return whether the requirements ignore the cluster of a report."""
+        cluster = report.cluster.lower()
+        return any(
+            fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
+        )
+
+    def counts(self, cluster: Cluster) -> bool:
+        """Return whether the state of a cluster counts."""
+        return self.unreachable == "fail" or cluster.state != "unreachable"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentTree:
+    """An environment's tree in its GitOps branch.
+
+    folder         the folder that holds the tree; "" for the root
+    cluster_types  those of the fleet, and those whose folders still exist
+    assigned       those with assignments
+    not_reporting  those whose clusters do not report
+    """
+
+    folder: str
+    cluster_types: frozenset[str]
+    assigned: frozenset[str] = frozenset()
+    not_reporting: frozenset[str] = frozenset()
+
+    @property
+    def reporting(self) -> frozenset[str]:
+        """The cluster types with assignments whose clusters report."""
+        return self.assigned - self.not_reporting
+
+    def cluster_type_of(self, path: str) -> str | None:
+        """Return the cluster type that a path belongs to; None for a path outside the tree.
+
+        "" is the tree's folder, or a folder above it: such a path holds the whole tree.
+        """
+        parts, folder = _segments(path), _segments(self.folder)
+        if parts == folder[: len(parts)]:
+            return ""
+        if parts[: len(folder)] != folder:
+            return None
+        name = parts[len(folder)]
+        return name if name in self.cluster_types else None
+
 
 @dataclass(frozen=True, slots=True)
 class DesiredState:
@@ -48,20 +123,6 @@ class DesiredState:
     commits: frozenset[str]
     tree: EnvironmentTree
     later: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """The moment of a judgement, and the periods, named as the inputs of check-promote.
-
-    The waiting began at `started`.
-    """
-
-    started: datetime
-    now: datetime
-    grace: timedelta
-    settle: timedelta
-    stale_after: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,184 +147,358 @@ def cluster_name(cluster: str) -> str:
 
 
 def clusters_of(
-    report: ClusterReport, followed: FollowedPaths, desired: DesiredState, timing: Timing
-) -> Iterable[Cluster]:
-    """Return the cluster of a report, once for each cluster type that it follows."""
-    part = relevant_part(report, followed)
-    state, reason = _state(report, part, desired, timing)
-    reason = "; ".join(filter(None, (reason, part.note)))
+    report: ClusterReport,
+    desired: DesiredState,
+    requirements: Requirements,
+    *,
+    started: datetime,
+    now: datetime,
+) -> Iterator[Cluster]:
+    """Yield the cluster of a report, once for each cluster type that it follows.
+
+    The waiting began at `started`. A report without paths counts for the whole tree.
+    """
+    types = {path: desired.tree.cluster_type_of(path.path) for path in report.paths}
+    counted = {
+        path: cluster_type
+        for path, cluster_type in types.items()
+        if cluster_type is not None and cluster_type not in desired.tree.not_reporting
+    }
+    if types and not counted:
+        return
+    judge, note = _judge(report, counted, desired, requirements, started, now)
+    state, reason = judge.state()
+    reason = "; ".join(filter(None, (reason, note)))
     commit = synced_commit(report.revision)
-    for cluster_type in followed.cluster_types:
+    for cluster_type in sorted(set(counted.values()) - {""}) or [""]:
         yield Cluster(report.cluster, cluster_type, state, reason, commit)
 
 
-def _state(
-    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
-) -> tuple[ClusterState, str]:
-    """Return the first matching state, and the reason."""
-    commit = synced_commit(report.revision)
-    if report.unreachable:
-        return "unreachable", f"its connection is lost: {report.unreachable}"
-    if report.suspended or normal_state(part.state) == "suspended":
-        return "suspended", "its reconciliation is suspended"
-    if timing.stale_after is not None and _age(report, timing) > timing.stale_after:
-        return "stale", f"it has not reported since {_moment(report.reported_at)}"
-    if commit in desired.commits:
-        return _health(report, part, desired, timing)
-    if commit in desired.later:
-        return "ahead", "it runs a later commit"
-    return "progressing", _not_synced(report, commit)
+def paths_outside(report: ClusterReport, tree: EnvironmentTree) -> tuple[str, ...]:
+    """Return the paths of a report outside of an environment's tree, which do not count."""
+    paths = dict.fromkeys(path.path for path in report.paths)
+    return tuple(path for path in paths if tree.cluster_type_of(path) is None)
 
 
-def _health(
-    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
-) -> tuple[ClusterState, str]:
-    """Return the state of a cluster that has synced a desired commit, and the reason."""
-    state = normal_state(part.state)
-    broken = report.provisioning_state.lower() in {"failed", "canceled"}
-    if state == "compliant" and not broken:
-        unready_own = _unready_kustomization(part)
-        if unready_own:
-            return "progressing", f"its Kustomization {unready_own} is not ready"
-        return _applied(report, part, desired, timing)
-    if state != "noncompliant" and not broken:
-        return "progressing", f"its state is {part.state or 'not known'}"
-    unready, leftover = _unready_conditions(report, part, desired)
-    if leftover and not unready and not broken:
-        return "progressing", "it has not begun to apply the commit; the one before fails"
-    is_being_set_up = report.provisioning_state.lower() in BEING_SET_UP
-    only_in_progress = unready and all(map(_is_in_progress, unready))
-    in_grace = timing.now - _failing_since(report, part, unready, timing.started) <= timing.grace
-    if in_grace or is_being_set_up or (only_in_progress and not broken):
-        return "progressing", _reason(report, part, unready)
-    return "failed", _reason(report, part, unready)
+def synced_commit(revision: str) -> str:
+    """Return the commit of a Flux revision in lower case; "" if it names none.
 
-
-def _unready_conditions(
-    report: ClusterReport, part: RelevantPart, desired: DesiredState
-) -> tuple[list[Condition], list[Condition]]:
-    """Return the conditions of objects that are not ready: those that count, and those that do not.
-
-    A failure from before the sync counts only after the Kustomization that made the object has
-    begun to apply the commit.
+    Flux before 0.35 writes `branch/sha`, later versions `branch@algorithm:sha`; a commit alone is
+    `algorithm:sha` (Flux RFC-0005). A branch name may hold `/` and `@`: the last one counts.
     """
-    unready: list[Condition] = []
-    leftover: list[Condition] = []
-    commits, synced_at = desired.commits | desired.later, report.source_updated_at
-    for reported in part.objects:
-        origin = part.origins.get(reported)
-        has_begun = not (origin and runs_earlier_revision(origin, commits, synced_at))
-        for condition in filter(_is_unready, reported.conditions):
-            counts = has_begun or not is_of_earlier_revision(condition, synced_at)
-            (unready if counts else leftover).append(condition)
-    return unready, leftover
+    checksum = revision.strip().rpartition("@")[2]
+    return checksum.rpartition(":" if ":" in checksum else "/")[2].lower()
 
 
-def _unready_kustomization(part: RelevantPart) -> str:
-    """Return the name of one of the `own` Kustomizations that is not ready; "" if all are ready.
+@dataclass(frozen=True, slots=True)
+class _ReportJudge:
+    """Judges a report with the state and the objects of the part that counts.
 
-    The fields of a report may be from different moments.
+    `own` are the Kustomizations of the paths that count; None if a Kustomization has no status.
+    `origins` has the own Kustomization from which each object comes, if one is known; an own
+    Kustomization comes from itself.
     """
-    for kustomization in filter(None, part.own):
-        if any(map(_is_unready, kustomization.conditions)):
-            return kustomization.name
+
+    report: ClusterReport
+    own: tuple[ReportedObject | None, ...]
+    origins: Mapping[ReportedObject, ReportedObject]
+    desired: DesiredState
+    requirements: Requirements
+    started: datetime
+    now: datetime
+
+    def state(self) -> tuple[ClusterState, str]:
+        """Return the first matching state, and the reason."""
+        report, stale_after = self.report, self.requirements.stale_after
+        commit = synced_commit(report.revision)
+        if report.unreachable:
+            return "unreachable", f"its connection is lost: {report.unreachable}"
+        if report.suspended or _normal_state(report.state) == "suspended":
+            return "suspended", "its reconciliation is suspended"
+        if stale_after is not None:
+            at = report.reported_at
+            if at is None or self.now - at > stale_after:
+                since = "it was set up" if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+                return "stale", f"it has not reported since {since}"
+        if commit in self.desired.commits:
+            return self._health()
+        if commit in self.desired.later:
+            return "ahead", "it runs a later commit"
+        synced = f"it is on {commit[:7]}" if commit else "it has synced nothing yet"
+        return "progressing", f"{synced}: {report.message}" if report.message else synced
+
+    def _health(self) -> tuple[ClusterState, str]:
+        """Return the state of a cluster that has synced a desired commit, and the reason."""
+        report = self.report
+        state, provisioning = _normal_state(report.state), report.provisioning_state.lower()
+        broken = provisioning in {"failed", "canceled"}
+        if state == "compliant" and not broken:
+            # The fields of a report may be from different moments.
+            for kustomization in filter(None, self.own):
+                if any(map(_is_unready, kustomization.conditions)):
+                    return "progressing", f"its Kustomization {kustomization.name} is not ready"
+            return self._applied()
+        if state != "noncompliant" and not broken:
+            return "progressing", f"its state is {report.state or 'not known'}"
+        unready, leftover = self._unready_conditions()
+        if leftover and not unready and not broken:
+            return "progressing", "it has not begun to apply the commit; the one before fails"
+        only_in_progress = unready and all(map(_is_in_progress, unready))
+        in_grace = self.now - self._failing_since(unready) <= self.requirements.grace
+        if in_grace or provisioning in BEING_SET_UP or (only_in_progress and not broken):
+            return "progressing", self._reason(unready)
+        return "failed", self._reason(unready)
+
+    def _unready_conditions(self) -> tuple[list[Condition], list[Condition]]:
+        """Return the conditions of unready objects: those that count, and those that do not.
+
+        A failure from before the sync counts only after the Kustomization that made the object has
+        begun to apply the commit.
+        """
+        unready: list[Condition] = []
+        leftover: list[Condition] = []
+        for reported in self.report.objects:
+            origin = self.origins.get(reported)
+            has_begun = not (origin and self._runs_earlier_revision(origin))
+            for condition in filter(_is_unready, reported.conditions):
+                counts = has_begun or not self._is_of_earlier_revision(condition)
+                (unready if counts else leftover).append(condition)
+        return unready, leftover
+
+    def _runs_earlier_revision(self, kustomization: ReportedObject) -> bool:
+        """Return whether a Kustomization neither applied a commit nor failed to do so."""
+        commit = _applied_commit(kustomization)
+        if commit:
+            return commit not in self.desired.commits | self.desired.later
+        return any(
+            condition.status.lower() == "unknown" or self._is_of_earlier_revision(condition)
+            for condition in kustomization.conditions
+            if _is_ready_condition(condition)
+        )
+
+    def _is_of_earlier_revision(self, condition: Condition) -> bool:
+        """Return whether a failure began before the source had the new revision."""
+        since, synced_at = condition.last_transition, self.report.source_updated_at
+        is_failure = condition.status.lower() == "false"
+        return is_failure and since is not None and synced_at is not None and since < synced_at
+
+    def _applied(self) -> tuple[ClusterState, str]:
+        """Return whether a compliant cluster has applied the synced commit, and the reason.
+
+        Each Kustomization must name a desired commit. If a Kustomization names none, for example
+        without statuses, the state must last longer than the Kustomizations take to begin with a
+        new revision.
+        """
+        report, desired, settle = self.report, self.desired, self.requirements.settle
+        names_none = not self.own
+        for kustomization in self.own:
+            commit = _applied_commit(kustomization) if kustomization else ""
+            if kustomization and commit and commit not in desired.commits:
+                if commit in desired.later:
+                    return "ahead", "it runs a later commit"
+                return "progressing", f"its Kustomization {kustomization.name} runs {commit[:7]}"
+            names_none = names_none or not commit
+        if not names_none:
+            return "compliant", ""
+        synced_at = report.source_updated_at
+        if synced_at and (report.reported_at is None or report.reported_at < synced_at):
+            return "progressing", "it has not reported since it synced the commit"
+        if self.now - (synced_at or self.started) < settle:
+            return "progressing", (
+                "it names no applied commit, and has complied for less than "
+                f"{settle.total_seconds():.0f} s"
+            )
+        return "compliant", ""
+
+    def _failing_since(self, unready: list[Condition]) -> datetime:
+        """Return when the failure began, so that a second run does not grant the grace period anew.
+
+        `Unknown` conditions do not count: Flux begins to work on an object whether or not it fails.
+        """
+        synced_at = self.report.source_updated_at
+        moments = [
+            condition.last_transition
+            for condition in unready
+            if condition.status.lower() == "false"
+        ]
+        known = [moment for moment in (synced_at, *moments) if moment is not None]
+        since = max(known, default=self.started)
+        if since != synced_at:
+            return since
+        return max(since, min(self._applied_at(since), since + LATEST_APPLY))
+
+    def _applied_at(self, synced_at: datetime) -> datetime:
+        """Return when the Kustomizations behind unready objects became ready, or `synced_at`.
+
+        Without `wait`, a Kustomization is ready before the objects that its commit repairs.
+        """
+        origins = {
+            self.origins[reported]
+            for reported in self.report.objects
+            if reported in self.origins and any(map(_is_unready, reported.conditions))
+        }
+        moments = [
+            condition.last_transition
+            for origin in origins
+            for condition in origin.conditions
+            if _is_ready_condition(condition) and condition.status.lower() == "true"
+        ]
+        return max((moment for moment in moments if moment is not None), default=synced_at)
+
+    def _reason(self, unready: list[Condition]) -> str:
+        """Return the message, preferably of a failed object, not of one that waits for it."""
+        for condition in sorted(unready, key=_is_in_progress):
+            message = condition.message
+            return f"{condition.reason}: {message}" if message else condition.reason
+        report = self.report
+        return report.message or (
+            f"its state is {report.state}, provisioning {report.provisioning_state}"
+        )
+
+
+def _judge(
+    report: ClusterReport,
+    counted_paths: Collection[ReportedPath],
+    desired: DesiredState,
+    requirements: Requirements,
+    started: datetime,
+    now: datetime,
+) -> tuple[_ReportJudge, str]:
+    """Return the judge of the part that counts, and which part this is ("" for all of it).
+
+    Without a state of each Kustomization that counts, the paths cannot be told apart.
+    """
+    kustomizations = _own_kustomizations(report)
+    counted = {path.kustomization.lower() for path in counted_paths}
+    own = tuple(kustomizations.get(name) for name in sorted(counted))
+    roots = _roots(report)
+    origins = {
+        reported: kustomizations[root]
+        for reported, root in roots.items()
+        if root is not None and root in kustomizations
+    }
+    note = ""
+    others = [path.path for path in report.paths if path not in counted_paths]
+    if passed_over := abbreviated(tuple(dict.fromkeys(others))):
+        if all(kustomization and _state(kustomization) for kustomization in own):
+            objects = tuple(
+                reported for reported, root in roots.items() if root is None or root in counted
+            )
+            report = replace(report, state=_worst(objects), objects=objects)
+            note = f"judged without {passed_over}"
+        else:
+            note = f"judged by the whole configuration with {passed_over}: statuses are missing"
+    return _ReportJudge(report, own, origins, desired, requirements, started, now), note
+
+
+def _own_kustomizations(report: ClusterReport) -> Mapping[str, ReportedObject]:
+    """Return the Kustomizations that a configuration itself defines, by the names that it gives.
+
+    On the cluster they are named `<configuration>-<name>`, and no other object applies them.
+    """
+    prefix = f"{report.configuration}-".lower()
+    return {
+        reported.name.lower().removeprefix(prefix): reported
+        for reported in report.objects
+        if reported.kind == "Kustomization"
+        and reported.applied_by is None
+        and reported.name.lower().startswith(prefix)
+    }
+
+
+def _roots(report: ClusterReport) -> Mapping[ReportedObject, str | None]:
+    """Return each object with the declared Kustomization that it is, or that applied it."""
+    declared = {
+        f"{report.configuration}-{path.kustomization}".lower(): path.kustomization.lower()
+        for path in report.paths
+    }
+    appliers = {
+        _key(reported.reference): reported
+        for reported in report.objects
+        if reported.kind == "Kustomization"
+    }
+    return {
+        reported: declared.get(_root(reported, appliers, declared)) for reported in report.objects
+    }
+
+
+def _root(
+    reported: ReportedObject,
+    appliers: Mapping[tuple[str, str], ReportedObject],
+    declared: Collection[str],
+) -> str:
+    """Return the name of the declared Kustomization that an object comes from; "" for none."""
+    seen: set[tuple[str, str]] = set()
+    while reported.applied_by is not None:
+        key = _key(reported.applied_by)
+        if key[1] in declared:
+            return key[1]
+        if key in seen or key not in appliers:
+            return ""
+        seen.add(key)
+        reported = appliers[key]
+    name = reported.name.lower()
+    return name if reported.kind == "Kustomization" and name in declared else ""
+
+
+def _key(reference: ObjectReference) -> tuple[str, str]:
+    return reference.namespace.lower(), reference.name.lower()
+
+
+def _worst(objects: Collection[ReportedObject]) -> str:
+    """Return the worst state: suspended, then not compliant, then any other except compliant."""
+    states = [state for reported in objects if (state := _state(reported))]
+    for worst in ("suspended", "noncompliant"):
+        for state in states:
+            if _normal_state(state) == worst:
+                return state
+    return next((state for state in states if _normal_state(state) != "compliant"), "Compliant")
+
+
+def _state(reported: ReportedObject) -> str:
+    """Return an object's state: as reported, else by its condition Ready; "" without both."""
+    if reported.state:
+        return reported.state
+    ready = [
+        condition.status.lower()
+        for condition in reported.conditions
+        if _is_ready_condition(condition)
+    ]
+    if not ready:
+        return ""
+    return {"true": "Compliant", "false": "Non-Compliant"}.get(ready[-1], "Unknown")
+
+
+def _normal_state(state: str) -> str:
+    """Return a state as letters: Azure's portal says `Not Compliant`, its API `Non-Compliant`."""
+    letters = re.sub(r"[^a-z]", "", state.lower())
+    return "noncompliant" if letters == "notcompliant" else letters
+
+
+def _applied_commit(kustomization: ReportedObject) -> str:
+    """Return the commit that a Kustomization says it has applied; "" if it names none."""
+    for condition in kustomization.conditions:
+        revision = APPLIED.search(condition.message)
+        if _is_ready_condition(condition) and revision:
+            commit = synced_commit(revision[1])
+            return commit if is_commit_id(commit) else ""
     return ""
 
 
-def _applied(
-    report: ClusterReport, part: RelevantPart, desired: DesiredState, timing: Timing
-) -> tuple[ClusterState, str]:
-    """Return whether a compliant cluster has applied the synced commit, and the reason.
-
-    Each Kustomization must name a desired commit. If a Kustomization names none, for example
-    without statuses, the state must last longer than the Kustomizations take to begin with a new
-    revision.
-    """
-    names_none = not part.own
-    for kustomization in part.own:
-        commit = applied_commit(kustomization) if kustomization else ""
-        if kustomization and commit and commit not in desired.commits:
-            if commit in desired.later:
-                return "ahead", "it runs a later commit"
-            return "progressing", f"its Kustomization {kustomization.name} runs {commit[:7]}"
-        names_none = names_none or not commit
-    if not names_none:
-        return "compliant", ""
-    synced_at = report.source_updated_at
-    if synced_at and (report.reported_at is None or report.reported_at < synced_at):
-        return "progressing", "it has not reported since it synced the commit"
-    if timing.now - (synced_at or timing.started) < timing.settle:
-        seconds = timing.settle.total_seconds()
-        return (
-            "progressing",
-            f"it names no applied commit, and has complied for less than {seconds:.0f} s",
-        )
-    return "compliant", ""
-
-
-def _age(report: ClusterReport, timing: Timing) -> timedelta:
-    """Return how long ago a cluster reported."""
-    return timedelta.max if report.reported_at is None else timing.now - report.reported_at
-
-
-def _moment(moment: datetime | None) -> str:
-    return "it was set up" if moment is None else f"{moment:%Y-%m-%d %H:%M} UTC"
-
-
-def _not_synced(report: ClusterReport, commit: str) -> str:
-    synced = f"it is on {commit[:7]}" if commit else "it has synced nothing yet"
-    return f"{synced}: {report.message}" if report.message else synced
+def _is_ready_condition(condition: Condition) -> bool:
+    """Return whether a condition says that an object is ready, or is not."""
+    return condition.type.lower() == "ready"
 
 
 def _is_unready(condition: Condition) -> bool:
     """Return whether an object is not ready; `Unknown` means that Flux works on it."""
-    return is_ready_condition(condition) and condition.status.lower() in {"false", "unknown"}
+    return _is_ready_condition(condition) and condition.status.lower() in {"false", "unknown"}
 
 
 def _is_in_progress(condition: Condition) -> bool:
     return condition.reason.lower() in IN_PROGRESS
 
 
-def _failing_since(
-    report: ClusterReport, part: RelevantPart, unready: list[Condition], started: datetime
-) -> datetime:
-    """Return when the failure began, so that a second run does not grant the grace period anew.
-
-    `Unknown` conditions do not count: Flux begins to work on an object whether or not it fails.
-    """
-    moments = [
-        condition.last_transition for condition in unready if condition.status.lower() == "false"
-    ]
-    known = [moment for moment in (report.source_updated_at, *moments) if moment is not None]
-    since = max(known, default=started)
-    if since != report.source_updated_at:
-        return since
-    return max(since, min(_applied_at(part, since), since + LATEST_APPLY))
-
-
-def _applied_at(part: RelevantPart, synced_at: datetime) -> datetime:
-    """Return when the Kustomizations behind unready objects became ready, or `synced_at`.
-
-    Without `wait`, a Kustomization is ready before the objects that its commit repairs.
-    """
-    origins = {
-        part.origins[reported]
-        for reported in part.objects
-        if reported in part.origins and any(map(_is_unready, reported.conditions))
-    }
-    moments = [
-        condition.last_transition
-        for origin in origins
-        for condition in origin.conditions
-        if is_ready_condition(condition) and condition.status.lower() == "true"
-    ]
-    return max((moment for moment in moments if moment is not None), default=synced_at)
-
-
-def _reason(report: ClusterReport, part: RelevantPart, unready: list[Condition]) -> str:
-    """Return the cluster's message, preferably of a failed object, not of one that waits for it."""
-    for condition in sorted(unready, key=_is_in_progress):
-        return f"{condition.reason}: {condition.message}" if condition.message else condition.reason
-    if report.message:
-        return report.message
-    return f"its state is {part.state}, provisioning {report.provisioning_state}"
+def _segments(path: str) -> list[str]:
+    normal = posixpath.normpath("/" + path)
+    return [part for part in normal.split("/") if part]

@@ -1,6 +1,6 @@
 """A source of cluster reports.
 
-`commands.runtime.cluster_reports` finds sources by name: ours, and those that other packages
+`commands.shared.cluster_reports` finds sources by name: ours, and those that other packages
 register as entry points of the group `kalypso_actions.cluster_reports`.
 """
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from kalypso_actions.inputs.chain import (
     CdWorkflow,
     ClusterReportsInputs,
+    DryRun,
     EnvironmentInput,
     VerifyOnly,
 )
@@ -91,3 +92,4 @@ class CheckPromoteInputs(ClusterReportsInputs):
         ),
     ] = ""
     verify_only: VerifyOnly = False
+    dry_run: DryRun = False

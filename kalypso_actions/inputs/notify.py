@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import ChainInputs, DryRun
 from kalypso_actions.inputs.values import RepositoryName
 
 
@@ -22,3 +22,4 @@ class NotifyInputs(ChainInputs):
     environment: Annotated[
         str, Field(description="Only this environment; default: all environments of this branch.")
     ] = ""
+    dry_run: DryRun = False

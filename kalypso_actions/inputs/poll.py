@@ -11,6 +11,7 @@ from kalypso_actions.inputs.chain import (
     CdWorkflow,
     ChainInputs,
     CheckPromoteWorkflow,
+    DryRun,
     ScheduleWorkflow,
 )
 from kalypso_actions.inputs.values import Duration, List
@@ -29,3 +30,4 @@ class PollInputs(ChainInputs):
     schedule_workflow: ScheduleWorkflow = "schedule.yaml"
     cd_workflow: CdWorkflow = "cd.yaml"
     check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
+    dry_run: DryRun = False

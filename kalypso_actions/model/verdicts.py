@@ -1,10 +1,10 @@
-"""All verdicts by name; `compliance.assessment` judges a branch, `promotion.run_verdict` a run."""
+"""All verdicts by name; `compliance.verdicts` judges the clusters of a branch, and a run."""
 
 from __future__ import annotations
 
 from typing import Final, Literal
 
-Verdict = Literal[
+VerdictName = Literal[
     "compliant",
     "nothing-scheduled",
     "waiting",
@@ -15,7 +15,7 @@ Verdict = Literal[
 ]
 """`superseded` and `timed-out` are verdicts of a run only."""
 
-FAILURES: Final[frozenset[Verdict]] = frozenset({"failed", "none-targeted", "timed-out"})
+FAILURES: Final[frozenset[VerdictName]] = frozenset({"failed", "none-targeted", "timed-out"})
 
-GOES_ON: Final[frozenset[Verdict]] = frozenset({"compliant", "nothing-scheduled"})
+GOES_ON: Final[frozenset[VerdictName]] = frozenset({"compliant", "nothing-scheduled"})
 """Verdicts that let the commit go on to the next environments."""

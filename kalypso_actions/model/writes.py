@@ -163,16 +163,18 @@ class DisableAutoMerge:
 class PostStatus:
     """Post a status on a commit, unless the latest status of its context says the same.
 
-    `keeps_deployed`: the status `Deployed` of the same context stays. `is_record`: the status
-    records something for later runs, and is left out with a token that cannot post statuses.
-    `keeps_force`: so does the record of a start with `force` whose run has not begun.
-    `if_complete`: it is left out if a write of the run was refused.
+    `keeps_deployed`: the status `Deployed` of the same context stays; `strictly_own`: that of
+    another App does not, although with a job's token this App may be one of the chain.
+    `is_record`: the status records something for later runs, and is left out with a token that
+    cannot post statuses. `keeps_force`: so does the record of a start with `force` whose run has
+    not begun. `if_complete`: it is left out if a write of the run was refused.
     """
 
     repository: str
     commit: str | NewCommit
     status: CommitStatus | Later[CommitStatus]
     keeps_deployed: bool = False
+    strictly_own: bool = False
     is_record: bool = False
     keeps_force: bool = False
     if_complete: bool = False

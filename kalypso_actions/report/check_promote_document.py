@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.model.verdicts import Verdict
+from kalypso_actions.model.verdicts import VerdictName
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import Document
@@ -101,7 +101,7 @@ class CheckPromoteDocument(ChainDocument):
     promoted_commit: str = ""
     gitops_commit: str = ""
     verify_only: bool = False
-    verdict: Verdict | Literal[""] = ""
+    verdict: VerdictName | Literal[""] = ""
     reason: str = ""
     clusters: Mapping[str, int] = Field(default_factory=dict)
     rows: tuple[ClusterEntry, ...] = ()
@@ -138,7 +138,7 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
         document=document,
         facts=facts,
         heading=heading.format(environment=code(document.environment)),
-        advice=verdict_advice(document.verdict, facts),
+        advice=verdict_advice(document.verdict, facts.no_reports_advice),
         diagram=_diagram(document, facts),
         warnings=[entry.finding("warning") for entry in document.warnings],
         clusters=cluster_tables(document.rows, document.missing),
@@ -146,10 +146,10 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
     )
 
 
-def verdict_advice(verdict: str, facts: CheckPromoteFacts) -> str:
+def verdict_advice(verdict: str, no_reports_advice: str) -> str:
     """Return advice for people after a verdict."""
-    advice = facts.no_reports_advice
-    return ADVICE.get(verdict, "").format(no_reports_advice=advice[:1].upper() + advice[1:])
+    advice = no_reports_advice[:1].upper() + no_reports_advice[1:]
+    return ADVICE.get(verdict, "").format(no_reports_advice=advice)
 
 
 def _diagram(document: CheckPromoteDocument, facts: CheckPromoteFacts) -> str:

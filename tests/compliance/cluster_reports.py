@@ -6,9 +6,8 @@ import dataclasses
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kalypso_actions.compliance import Cluster, DesiredState, EnvironmentTree
-from kalypso_actions.compliance.clusters import Timing, clusters_of
-from kalypso_actions.compliance.followed_paths import followed_paths
+from kalypso_actions.compliance import Cluster, DesiredState, EnvironmentTree, Requirements
+from kalypso_actions.compliance.clusters import clusters_of
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,
@@ -75,6 +74,6 @@ DESIRED = DesiredState(frozenset({MERGED}), TREE, frozenset({FIXED}))
 
 def clusters(report: ClusterReport, **more: Any) -> list[Cluster]:
     """Return the clusters of a report, which should have the merged commit."""
-    timing = Timing(started=NOW - minutes(30), now=NOW, grace=minutes(2), settle=minutes(1))
-    timing = dataclasses.replace(timing, **more)
-    return list(clusters_of(report, followed_paths(report, TREE), DESIRED, timing))
+    moments = {"started": NOW - minutes(30), "now": NOW}
+    moments = {name: more.pop(name, moment) for name, moment in moments.items()}
+    return list(clusters_of(report, DESIRED, Requirements(**more), **moments))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.compliance import synced_commit
+from kalypso_actions.compliance.clusters import synced_commit
 
 SHA = "c4e327286379495f8b6edc2c9c208095b6cc53ab"
 

@@ -9,12 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.compliance.followed_paths import (
-    EnvironmentTree,
-    cluster_type_of,
-    followed_paths,
-)
-from tests.compliance.cluster_reports import TREE, healthy_report, reported_paths
+from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements
+from kalypso_actions.compliance.clusters import clusters_of, paths_outside
+from tests.compliance.cluster_reports import MERGED, NOW, TREE, healthy_report, reported_paths
 
 OWN = TREE.cluster_types
 
@@ -51,7 +48,7 @@ OWN = TREE.cluster_types
     ],
 )
 def test_the_cluster_type_of_a_path(path: str, folder: str, cluster_type: str | None) -> None:
-    assert cluster_type_of(path, EnvironmentTree(folder, OWN)) == cluster_type
+    assert EnvironmentTree(folder, OWN).cluster_type_of(path) == cluster_type
 
 
 SEGMENTS = st.sampled_from(["drone", "large", "envs", "dev", "stage", "x", ".github"])
@@ -73,7 +70,7 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
         if f"{path}/".startswith(posixpath.join(folder, cluster_type, "web", ""))
     }
     named = types | inside
-    of = cluster_type_of(form.format(path), EnvironmentTree(folder, OWN))
+    of = EnvironmentTree(folder, OWN).cluster_type_of(form.format(path))
     if named == OWN:
         assert of == ""
     elif named:
@@ -87,24 +84,32 @@ def test_only_paths_at_above_or_inside_the_tree_count(path: str, folder: str, fo
         assert of == (deeper[0] if deeper else None)
 
 
+def followed(tree: EnvironmentTree, *paths: str) -> tuple[list[str], str]:
+    """Return the cluster types that the paths name, and the note on those that do not count."""
+    report = healthy_report(paths=reported_paths(*paths))
+    desired = DesiredState(frozenset({MERGED}), tree)
+    clusters = list(clusters_of(report, desired, Requirements(), started=NOW, now=NOW))
+    return [item.cluster_type for item in clusters], clusters[0].reason if clusters else ""
+
+
 @given(st.lists(PATHS, max_size=5), FOLDERS, st.sets(st.sampled_from(sorted(OWN))))
 def test_each_path_counts_or_is_passed_over(
     paths: list[str], folder: str, not_reporting: set[str]
 ) -> None:
     tree = EnvironmentTree(folder, OWN, not_reporting=frozenset(not_reporting))
-    report = healthy_report(paths=reported_paths(*paths))
-    followed = followed_paths(report, tree)
-    assert {counted.path for counted in followed.counted} | set(followed.passed_over) == set(paths)
-    assert not {counted.path for counted in followed.counted} & set(followed.passed_over)
-    assert set(followed.not_ours) <= set(followed.passed_over)
-    assert bool(followed.cluster_types) == bool(followed.counted or not paths)
-    assert not set(followed.cluster_types) & not_reporting
+    of_path = {path: tree.cluster_type_of(path) for path in paths}
+    counted = {of for of in of_path.values() if of is not None and of not in not_reporting}
+    cluster_types, note = followed(tree, *paths)
+    assert cluster_types == (sorted(counted - {""}) or [""] * bool(counted or not paths))
+    passed_over = {path for path, of in of_path.items() if of is None or of in not_reporting}
+    assert bool(note) == bool(passed_over and counted)
+    outside = paths_outside(healthy_report(paths=reported_paths(*paths)), tree)
+    assert set(outside) == {path for path, of in of_path.items() if of is None}
 
 
 def test_a_cluster_type_that_does_not_report_is_passed_over() -> None:
     tree = dataclasses.replace(TREE, not_reporting=frozenset({"lamp"}))
-    followed = followed_paths(
-        healthy_report(paths=reported_paths("./lamp", "./drone", "./x")), tree
-    )
-    assert followed.cluster_types == ("drone",)
-    assert (followed.passed_over, followed.not_ours) == (("./lamp", "./x"), ("./x",))
+    paths = "./lamp", "./drone", "./x"
+    note = "judged by the whole configuration with ./lamp, ./x: statuses are missing"
+    assert followed(tree, *paths) == (["drone"], note)
+    assert paths_outside(healthy_report(paths=reported_paths(*paths)), tree) == ("./x",)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.compliance.followed_paths import EnvironmentTree
-from kalypso_actions.compliance.other_urls import (
+from kalypso_actions.compliance import EnvironmentTree
+from kalypso_actions.compliance.doubtful_clusters import (
     MOST_REPOSITORIES,
     check_lookups,
     followers_by_other_urls,

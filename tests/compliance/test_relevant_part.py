@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance.followed_paths import followed_paths
-from kalypso_actions.compliance.relevant_part import relevant_part
 from kalypso_actions.model.cluster_reports import ObjectReference, ReportedObject
-from tests.compliance.cluster_reports import TREE, clusters, failing, healthy_report, reported_paths
+from tests.compliance.cluster_reports import clusters, failing, healthy_report, reported_paths
 
 BAD = "Non-Compliant"
 TWO = reported_paths("./drone", "./monitoring")
@@ -153,13 +151,13 @@ def test_without_statuses_the_whole_report_decides(objects: list[ReportedObject]
 
 
 def test_a_report_of_counted_paths_only_decides_as_it_is() -> None:
-    report = healthy_report(
-        state=BAD,
-        paths=reported_paths("./drone", "./large"),
-        objects=(status("fleet-drone"), status("fleet-large")),
-    )
-    part = relevant_part(report, followed_paths(report, TREE))
-    assert (part.state, part.objects, part.note) == (BAD, report.objects, "")
+    objects = (status("fleet-drone"), status("fleet-large"))
+    paths = reported_paths("./drone", "./large")
+    found = clusters(healthy_report(state=BAD, paths=paths, objects=objects, message="no source"))
+    assert [(item.cluster_type, item.state, item.reason) for item in found] == [
+        ("drone", "failed", "no source"),
+        ("large", "failed", "no source"),
+    ]
 
 
 def test_a_failed_provisioning_fails_the_whole_configuration() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.compliance.clusters import STATES
-from kalypso_actions.model.verdicts import Verdict
+from kalypso_actions.model.verdicts import VerdictName
 from kalypso_actions.report.check_promote_document import (
     FEW,
     MOST_ROWS,
@@ -129,7 +129,7 @@ def test_messages_of_clusters_stay_text() -> None:
     assert len(row) < 700
 
 
-VERDICTS: list[tuple[Verdict, str, str]] = [
+VERDICTS: list[tuple[VerdictName, str, str]] = [
     ("compliant", "deployed to `dev`", "is the last environment"),
     ("nothing-scheduled", "nothing to deploy in `dev`", "is the last environment"),
     ("waiting", "waiting for another", "Merge the pull request there"),
@@ -142,7 +142,7 @@ VERDICTS: list[tuple[Verdict, str, str]] = [
 
 @pytest.mark.parametrize(("verdict", "heading", "advice"), VERDICTS)
 def test_every_verdict_has_a_heading_and_says_what_comes_next(
-    verdict: Verdict, heading: str, advice: str
+    verdict: VerdictName, heading: str, advice: str
 ) -> None:
     document = CheckPromoteDocument(
         environment="dev",

@@ -2,114 +2,89 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
+from typing import Final
 
-from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.check_promote.deleted_clusters import DeletedClusters
-from kalypso_actions.commands.check_promote.followed_branch import FollowedBranch
-from kalypso_actions.commands.check_promote.other_urls import OtherUrls
-from kalypso_actions.commands.check_promote.verify_request import VerifiedRequest
+from kalypso_actions.clients.github import commits, repositories
+from kalypso_actions.clients.github.errors import GitHubError
+from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import read_head
+from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     read_control_plane,
 )
 from kalypso_actions.compliance import (
-    Assessment,
-    Cluster,
     ClusterReports,
     DesiredState,
     EnvironmentTree,
-    ForeignPaths,
     Requirements,
-    assess,
+    Verdict,
+    judge,
+    judge_clusters,
 )
-from kalypso_actions.compliance.clusters import STATES
-from kalypso_actions.compliance.deleted_clusters import (
+from kalypso_actions.compliance.doubtful_clusters import (
+    MOST,
+    check_lookups,
     deleted_clusters_warning,
     doubtful_clusters,
+    followers_by_other_urls,
+    is_of_deleted_cluster,
+    key_of,
+    other_urls_warning,
 )
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.compliance.interface import LOOKUP_INTERVAL, DeletionLookup, FollowerLookup
+from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
-from kalypso_actions.model.cluster_reports import ClusterReport
-from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.gitops.provenance import contradicts
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
+from kalypso_actions.model.urls import owner_of, repository_key
 from kalypso_actions.promotion.rollbacks import has_left
-from kalypso_actions.promotion.run_verdict import BranchVerdict, Superseded, superseded
+
+BRANCHES_AGE: Final = timedelta(minutes=1)
+"""The longest time between two reads of the branches while the run waits."""
+
+UNREADABLE: Final = frozenset({403, 404, 451})
+"""GitHub's answers for a repository that the token may not see, or that does not exist."""
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
 """The reports of the clusters that follow a branch, by the repository's URL and the branch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """The branches and clusters at one moment; `missing` are cluster types without a cluster.
-
-    `not_ours` are paths of the branches outside the environment's tree, which do not count.
-    """
-
-    branches: tuple[BranchVerdict, ...] = ()
-    clusters: tuple[Cluster, ...] = ()
-    missing: tuple[str, ...] = ()
-    warnings: tuple[Problem, ...] = ()
-    not_ours: tuple[ForeignPaths, ...] = ()
-
-    def progress(self) -> str:
-        """Return one line for people: `compliant 7/10, progressing 2, failed 1`."""
-        counted = Counter(cluster.state for cluster in self.clusters)
-        parts = [f"compliant {counted['compliant']}/{len(self.clusters)}"]
-        parts += [f"{state} {counted[state]}" for state in STATES[1:] if counted[state]]
-        if self.missing:
-            parts.append(f"missing {abbreviated(self.missing, MAX_LISTED)}")
-        return ", ".join(parts)
-
-    def counts(self) -> dict[str, int]:
-        """Return the number of clusters of each state that occurs, best first."""
-        counted = Counter(cluster.state for cluster in self.clusters)
-        return {state: counted[state] for state in STATES if counted[state]}
-
-
 class Watch:
-    """Reads the branches of a promotion, and the reports of their clusters."""
+    """Reads the branches of a promotion and the reports of their clusters, and judges them."""
 
     def __init__(
         self,
-        inputs: CheckPromoteInputs,
-        context: CommandContext,
         verified: VerifiedRequest,
+        requirements: Requirements,
+        timeout: timedelta,
         reports: ClusterReports,
+        context: CommandContext,
     ) -> None:
         """Raise KalypsoError if the cluster types of the environment cannot be read."""
         self._context = context
         self._reports = reports
         self._other_urls = OtherUrls(context, reports)
         self._deleted = DeletedClusters(context, reports)
-        self._promoted_commit = verified.request.promoted_commit
+        self._promoted_commit = promoted = verified.request.promoted_commit
         self._relations: dict[str, Relation | None] = {}
         self._branches_read: datetime | None = None
-        self._superseded: Superseded | None = None
+        self._superseded: Verdict | None = None
         self._environment = verified.environment
-        self._requirements = Requirements(
-            min_compliant=inputs.min_compliant,
-            grace=inputs.grace_period,
-            settle=inputs.settle,
-            stale_after=inputs.stale_after,
-            missing=inputs.missing,
-            unreachable=inputs.unreachable,
-            require_targets=inputs.require_targets,
-            ignore_clusters=inputs.ignore_clusters,
-        )
+        self._requirements = requirements
+        self._started = verified.started
+        self._until = verified.started + timeout
+        name = verified.environment.name
         fleet = read_control_plane(
-            EnvironmentReading(verified.environment.name, verified.reading),
-            context.reader,
-            promoted_commit=self._promoted_commit,
+            EnvironmentReading(name, verified.reading), context.reader, promoted_commit=promoted
         ).fleet
         self._cluster_types = frozenset(cluster_type.name for cluster_type in fleet.cluster_types)
         self._not_reporting = frozenset(
@@ -117,28 +92,51 @@ class Watch:
             for cluster_type in fleet.cluster_types
             if not cluster_type.reports_compliance
         )
-        follow = partial(FollowedBranch, context, verified.environment.name)
+        gitops_commit = verified.request.gitops_commit
         self._branches = [
-            follow(branch, expected, gitops_commit=verified.request.gitops_commit)
+            FollowedBranch(context, name, branch, expected, gitops_commit=gitops_commit)
             for branch, expected in verified.own.items()
         ]
-        if self._promoted_commit is not None:
-            self._branches += [follow(branch, self._promoted_commit) for branch in verified.others]
+        if promoted is not None:
+            self._branches += [
+                FollowedBranch(context, name, branch, promoted) for branch in verified.others
+            ]
 
     @property
     def gitops_commit(self) -> str:
         """The newest commit of the run's own GitOps branch that belongs to the promotion."""
         return next(branch.gitops_commit for branch in self._branches if branch.is_own)
 
+    @property
+    def time_left(self) -> timedelta:
+        """The time until the waiting has lasted too long."""
+        return self._until - self._context.runtime.now()
+
     def check_inputs(self) -> None:
         """Raise UsageError if the source lacks inputs; without reporting clusters it needs none."""
         if any(self._tree(branch).reporting for branch in self._branches):
             self._reports.check_inputs()
 
-    def read_branches(self, max_age: timedelta = timedelta()) -> Superseded | None:
+    def look(self) -> tuple[Verdict, bool]:
+        """Read the reports and the branches; return the verdict, and whether clusters were read.
+
+        While the run waits, it reads the branches once a minute. A verdict counts if they were read
+        after the reports: in this order, no cluster runs a commit that is newer than the known head
+        of its branch.
+        """
+        reports = self._read_reports()
+        for max_age in (BRANCHES_AGE, timedelta()):
+            ending = self.read_branches(max_age)
+            branches = [self._judged(branch, reports) for branch in self._branches]
+            verdict = judge(branches, timed_out=self.time_left <= timedelta())
+            if ending or verdict.is_open:
+                break
+        return verdict.ended_by(ending) if ending else verdict, bool(reports)
+
+    def read_branches(self, max_age: timedelta = timedelta()) -> Verdict | None:
         """Read all branches, unless the last time is less than `max_age` ago.
 
-        Return the commit that ends the promotion, if any.
+        Return the verdict that another commit supersedes the promotion, if one does.
         """
         now = self._context.runtime.now()
         if self._branches_read is None or now - self._branches_read >= max_age:
@@ -146,22 +144,23 @@ class Watch:
             self._branches_read = now
         return self._superseded
 
-    def _read_branches(self) -> Superseded | None:
+    def _read_branches(self) -> Verdict | None:
         """Read the environment's own branch last, right before the run starts anything."""
         for branch in self._branches:
             branch.read()
         for branch in self._branches:
-            other = superseded(
-                branch.expected,
-                branch.promoted_commit,
-                self._relation(branch.promoted_commit),
-                is_own=branch.is_own,
-            )
-            if other:
+            now = branch.promoted_commit
+            relation = self._relation(now)
+            if other := superseded(branch.expected, now, relation, is_own=branch.is_own):
                 return other
-        return self._left()
+        if self._promoted_commit is None:
+            return None
+        current_commit = read_head(self._environment, self._context).promoted_commit
+        if not has_left(self._promoted_commit, current_commit, self._relation(current_commit)):
+            return None
+        return superseded_by(current_commit or "", goes_back=True, source="base-repo.yaml")
 
-    def read_reports(self) -> ReportsOfBranches:
+    def _read_reports(self) -> ReportsOfBranches:
         """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
         reports: dict[tuple[str, str], Sequence[ClusterReport]] = {}
         at_urls: dict[tuple[str, str], Sequence[ClusterReport]] = {}
@@ -178,55 +177,38 @@ class Watch:
             )
         return reports
 
-    def observe(self, reports: ReportsOfBranches, started: datetime) -> Observation:
-        """Judge reports; a verdict counts if the branches were read after them.
-
-        In this order, no cluster runs a commit that is newer than the known head of its branch.
-        """
-        branches = []
-        assessments = []
-        warnings = []
-        for branch in self._branches:
-            assessment = self._assess(branch, reports, started)
-            assessments.append(assessment)
-            branches.append(
-                BranchVerdict(
-                    branch.branch.name,
-                    branch.is_own,
-                    branch.holds,
-                    assessment.verdict,
-                    assessment.reason,
-                )
+    def _judged(self, followed: FollowedBranch, reports: ReportsOfBranches) -> Verdict:
+        """Judge a branch; ask which of its clusters are deleted, and judge it without them."""
+        branch, tree = followed.branch, self._tree(followed)
+        desired = DesiredState(followed.synced, tree, followed.later)
+        of_branch = reports.get((branch.url, branch.branch))
+        started, now = self._started, self._context.runtime.now()
+        self._deleted.ask_again(of_branch or ())
+        while True:
+            existing = None if of_branch is None else self._deleted.without(of_branch)
+            verdict = judge_clusters(
+                existing, desired, self._requirements, started=started, now=now
             )
-            if branch.holds:
-                where = Location(self._context.url(branch.branch.repository))
-                advice = self._reports.no_reports_advice
-                tree, missing = self._tree(branch), assessment.missing
-                warnings += assessment.warnings(tree, where, advice)
-                warnings += self._other_urls.warnings(branch.branch, tree, missing)
-                deleted = self._deleted.among(self._reports_of(branch, reports) or ())
-                if deleted:
-                    warnings.append(deleted_clusters_warning(deleted, where))
-        return Observation(
-            tuple(branches),
-            tuple(cluster for of_branch in assessments for cluster in of_branch.clusters),
-            tuple(dict.fromkeys(name for of_branch in assessments for name in of_branch.missing)),
-            tuple(dict.fromkeys(warnings)),
-            tuple(
-                dict.fromkeys(
-                    foreign for of_branch in assessments for foreign in of_branch.not_ours
-                )
-            ),
+            known = self._deleted.known
+            doubtful = doubtful_clusters(
+                verdict.clusters, of_branch or (), known, started=started, now=now
+            )
+            if not self._deleted.ask(doubtful):
+                break
+        warnings: list[Problem] = []
+        if followed.holds:
+            where = Location(self._context.url(branch.repository))
+            warnings += verdict.ignored(tree, where, self._reports.no_reports_advice)
+            warnings += self._other_urls.warnings(branch, tree, verdict.missing)
+            if deleted := self._deleted.among(of_branch or ()):
+                warnings.append(deleted_clusters_warning(deleted, where))
+        return replace(
+            verdict,
+            warnings=tuple(warnings),
+            branch=branch.name,
+            is_own=followed.is_own,
+            holds=followed.holds,
         )
-
-    def _left(self) -> Superseded | None:
-        """Return the commit that replaced the promoted one on the environment's branch, if any."""
-        if self._promoted_commit is None:
-            return None
-        current_commit = read_head(self._environment, self._context).promoted_commit
-        if not has_left(self._promoted_commit, current_commit, self._relation(current_commit)):
-            return None
-        return Superseded(current_commit or "", goes_back=True, source="base-repo.yaml")
 
     def _relation(self, commit: str | None) -> Relation | None:
         """Return the relation of a commit to the promoted one on main."""
@@ -256,29 +238,213 @@ class Watch:
             self._not_reporting,
         )
 
-    def _assess(
-        self, branch: FollowedBranch, reports: ReportsOfBranches, started: datetime
-    ) -> Assessment:
-        """Judge a branch; ask which of its clusters are deleted, and judge it without them."""
-        desired = DesiredState(branch.synced, self._tree(branch), branch.later)
-        of_branch = self._reports_of(branch, reports)
-        now = self._context.runtime.now()
-        self._deleted.ask_again(of_branch or ())
-        while True:
-            existing = None if of_branch is None else self._deleted.without(of_branch)
-            assessment = assess(existing, desired, self._requirements, started=started, now=now)
-            doubtful = doubtful_clusters(
-                assessment.clusters,
-                of_branch or (),
-                self._deleted.known,
-                started=started,
-                now=now,
-            )
-            if not self._deleted.ask(doubtful):
-                return assessment
 
-    def _reports_of(
-        self, branch: FollowedBranch, reports: ReportsOfBranches
-    ) -> Sequence[ClusterReport] | None:
-        """Return the reports of a branch; None if the source was not asked."""
-        return reports.get((branch.branch.url, branch.branch.branch))
+class FollowedBranch:
+    """The head of a GitOps branch while the run waits, and the commits that count as synced.
+
+    The branch should name the `expected` commit of main; `promoted_commit` is the commit that it
+    names. Every commit from `gitops_commit` to the newest head that names the expected commit
+    counts as synced: a merge that keeps the promoted commit belongs to the same promotion. A branch
+    `is_own` if the run was started for it.
+    """
+
+    def __init__(
+        self,
+        context: CommandContext,
+        environment: str,
+        branch: GitOpsBranch,
+        expected: str | None,
+        *,
+        gitops_commit: str = "",
+    ) -> None:
+        self.branch = branch
+        self.is_own = bool(gitops_commit)
+        self.expected = expected
+        self.tree: BaseTree | None = None
+        self.promoted_commit: str | None = None
+        self.holds = False
+        self.synced: frozenset[str] = frozenset()
+        self.later: frozenset[str] = frozenset()
+        self.gitops_commit = gitops_commit
+        """The newest commit that names the expected commit; "" if there was none."""
+        self._context = context
+        self._environment = environment
+        self._first = gitops_commit
+        self._head: str | None = None
+
+    def read(self) -> None:
+        """Read the branch as it is now. Raise KalypsoError if that fails.
+
+        Use git: a run asks every few seconds, and git does not count against the API's rate limit.
+        """
+        branch, context = self.branch, self._context
+        head = context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
+        if head is None and self.is_own:
+            raise KalypsoError(
+                f"the branch {branch.branch!r} of {branch.repository} is gone",
+                branch.where,
+                "restore it, or correct the GitOpsRepo",
+            )
+        if head == self._head:
+            return
+        self._head = head
+        if head is None:
+            self.promoted_commit, self.holds = None, False
+            return
+        tree = tree_at(context, branch, head)
+        self.promoted_commit = named_commit(tree, self._environment)
+        contradicted = self.expected is not None and contradicts(
+            tree.sources, self._environment, self.expected
+        )
+        self.holds = holds(
+            self.expected, self.promoted_commit, is_own=self.is_own, contradicted=contradicted
+        )
+        if self.holds:
+            self.tree = tree
+            self._set_newest(head)
+        elif self.gitops_commit:
+            self.later = frozenset(self._between(self.gitops_commit, head) or ())
+
+    def _set_newest(self, head: str) -> None:
+        """Count this head, and all commits on the way to it, as synced from now on."""
+        between = self._between(self._first, head) if self._first else None
+        if between is None:
+            # The branch has no earlier head, or a forced push has replaced the earlier commits.
+            self._first, between = head, ()
+        self.gitops_commit = head
+        self.synced = frozenset({self._first, *between})
+
+    def _between(self, base: str, head: str) -> tuple[str, ...] | None:
+        """Return the commits after `base` up to `head`; None if `base` does not lead to `head`."""
+        if base == head:
+            return ()
+        return self._context.remotes.ancestry(self.branch.url, head).since(base)
+
+
+class OtherUrls:
+    """Finds clusters that follow a GitOps branch by another URL.
+
+    Clusters that use a former name of the repository count, because GitHub redirects git. A warning
+    names other clusters if they have a cluster type that is missing.
+    """
+
+    def __init__(self, context: CommandContext, reports: ClusterReports) -> None:
+        self._context = context
+        self._lookup = reports if isinstance(reports, FollowerLookup) else None
+        self._followers: dict[str, tuple[datetime, Sequence[BranchFollower]]] = {}
+        self._ids: dict[tuple[str, str], int | None] = {}
+
+    def former_urls(self, branch: GitOpsBranch, tree: EnvironmentTree) -> tuple[str, ...]:
+        """Return the URLs with former names that clusters of a tree follow.
+
+        Raise KalypsoError if the clusters or GitHub's repositories cannot be read, or if there are
+        too many repositories.
+        """
+        urls = {
+            key_of(follower): follower.repository_url
+            for follower in self._at_other_urls(branch, tree, tree.reporting)
+        }
+        where = Location(self._context.url(branch.repository))
+        check_lookups(set(filter(None, map(self._name, urls))), branch.branch, where)
+        return tuple(url for key, url in urls.items() if self._leads_to(key, branch))
+
+    def warnings(
+        self, branch: GitOpsBranch, tree: EnvironmentTree, missing: Collection[str]
+    ) -> Iterator[Problem]:
+        """Yield a warning about clusters of `missing` types that follow other repositories."""
+        strangers = [
+            follower
+            for follower in self._at_other_urls(branch, tree, missing)
+            if not self._leads_to(key_of(follower), branch)
+        ]
+        if strangers:
+            where = Location(self._context.url(branch.repository))
+            yield other_urls_warning(strangers, branch.url, branch.branch, where)
+
+    def _at_other_urls(
+        self, branch: GitOpsBranch, tree: EnvironmentTree, cluster_types: Collection[str]
+    ) -> Sequence[BranchFollower]:
+        if self._lookup is None or not cluster_types:
+            return ()
+        now = self._context.runtime.now()
+        asked_at, followers = self._followers.get(branch.branch, (None, ()))
+        if asked_at is None or now - asked_at >= LOOKUP_INTERVAL:
+            followers = self._lookup.followers(branch.branch)
+            self._followers[branch.branch] = now, followers
+        return followers_by_other_urls(followers, branch.url, tree, cluster_types)
+
+    def _leads_to(self, key: str, branch: GitOpsBranch) -> bool:
+        """Return whether GitHub redirects the repository with this key to that of a branch.
+
+        The answer is no for repositories that the token cannot see, and for those of another
+        server.
+        """
+        name, repository = self._name(key), branch.repository
+        return name is not None and self._id(name, repository) == self._id(repository, repository)
+
+    def _name(self, key: str) -> str | None:
+        """Return `owner/name` of a repository on this server by its key; None on another server."""
+        server, _, name = key.partition("/")
+        is_here = server == repository_key(self._context.github.server.server_url)
+        return name if is_here and owner_of(name) else None
+
+    def _id(self, name: str, repository: str) -> int | None:
+        """Return the id of the repository that a name leads to; None if the token cannot see it.
+
+        The credential for `repository` reads it by all its names. Raises GitHubError for a rate
+        limit. Another refusal may be temporary: the next call asks again.
+        """
+        key = name.lower(), repository
+        if key not in self._ids:
+            try:
+                self._ids[key] = repositories.id_of_name(self._context.github, name, repository)
+            except GitHubError as error:
+                if error.status not in UNREADABLE or error.limited or name == repository:
+                    raise
+                if error.status == 403:
+                    return None
+                self._ids[key] = None
+        return self._ids[key]
+
+
+class DeletedClusters:
+    """Asks the source of reports whether clusters exist; not every source can answer."""
+
+    def __init__(self, context: CommandContext, reports: ClusterReports) -> None:
+        self._now = context.runtime.now
+        self._lookup = reports if isinstance(reports, DeletionLookup) else None
+        self._deleted: dict[str, datetime] = {}
+        self._asked_at: dict[str, datetime] = {}
+
+    @property
+    def known(self) -> Collection[str]:
+        """The clusters about which the source was asked recently."""
+        now = self._now()
+        return {cluster for cluster, at in self._asked_at.items() if now - at < LOOKUP_INTERVAL}
+
+    def ask(self, clusters: Collection[str]) -> bool:
+        """Ask whether clusters exist; return whether any was deleted."""
+        if not clusters or self._lookup is None:
+            return False
+        deleted = self._lookup.deleted(clusters)
+        now = self._now()
+        self._asked_at |= dict.fromkeys(clusters, now)
+        for cluster in clusters:
+            self._deleted.pop(cluster, None)
+        self._deleted |= dict.fromkeys(deleted, now)
+        return bool(deleted)
+
+    def ask_again(self, reports: Iterable[ClusterReport]) -> None:
+        """Ask again about deleted clusters: one that exists again may not report yet."""
+        known = self.known
+        due = [cluster for cluster in self.among(reports) if cluster not in known]
+        self.ask(sorted(due, key=self._asked_at.__getitem__)[:MOST])
+
+    def without(self, reports: Iterable[ClusterReport]) -> list[ClusterReport]:
+        """Leave out the reports of clusters that are known to be deleted."""
+        return [report for report in reports if not is_of_deleted_cluster(report, self._deleted)]
+
+    def among(self, reports: Iterable[ClusterReport]) -> tuple[str, ...]:
+        """Return the clusters of these reports that are known to be deleted."""
+        lingering = (report for report in reports if is_of_deleted_cluster(report, self._deleted))
+        return tuple({report.cluster for report in lingering})

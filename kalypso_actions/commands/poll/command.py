@@ -1,4 +1,9 @@
-"""`kalypso poll`: start schedule for changed inputs, and repeat lost starts."""
+"""`kalypso poll`: start schedule for changed inputs, and repeat lost starts.
+
+    read → decide → writes → carry out → document
+
+repairs  the starts that an environment needs
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,9 @@ from typing import Final
 
 from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.poll.repairs import Repairs
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
@@ -38,20 +45,22 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
         else list(known.values())
     )
     environments, problems, warnings = read_inputs(context, wanted)
-    repairs = Repairs(
-        inputs,
-        context,
-        _statuses(context, environments),
-        frozenset(known),
-        _first(inputs.first_environments, known),
-        problems=problems,
-    )
-    for environment in environments:
+    posted = _statuses(context, environments)
+    first = _first(inputs.first_environments, known)
+    repairs = Repairs(inputs, context, posted, frozenset(known), first, problems=problems)
+    writes = [repairs.of(environment) for environment in environments]
+    if inputs.dry_run:
+        document = _document(inputs, repairs, Done(), warnings)
+        every = (write for of_environment in writes for write in of_environment)
+        return dry_run_result("poll", document, every, context)
+    done = Done()
+    for of_environment in writes:
         try:
-            repairs.repair(environment)
+            carry_out(of_environment, context, done)
         except KalypsoError as error:
             repairs.problems += error.problems
-    return _build_result(repairs, warnings, inputs)
+    document = _document(inputs, repairs, done, warnings)
+    return CommandResult(document, poll_summary(document), failed=bool(document.problems))
 
 
 def _first(given: Sequence[str], environments: Mapping[str, Environment]) -> frozenset[str]:
@@ -79,14 +88,20 @@ def _statuses(
     return {**newest, **statuses.of_commits(github, control_plane, others)}
 
 
-def _build_result(
-    repairs: Repairs, warnings: Sequence[Problem], inputs: PollInputs
-) -> CommandResult:
-    schedules = (entry for entry in repairs.started if entry.workflow == inputs.schedule_workflow)
-    document = PollDocument(
+def _document(
+    inputs: PollInputs, repairs: Repairs, done: Done, warnings: Sequence[Problem]
+) -> PollDocument:
+    """Return the document of the starts that are `done`."""
+    pages = {id(start): page for start, page in done.pages}
+    started = tuple(
+        entry.model_copy(update={"url": pages[id(start)]})
+        for start, entry in repairs.starts
+        if id(start) in pages
+    )
+    schedules = (entry for entry in started if entry.workflow == inputs.schedule_workflow)
+    return PollDocument(
         environments=tuple(entry.environment for entry in schedules),
-        started=tuple(repairs.started),
+        started=started,
         warnings=ProblemEntry.all_of(warnings),
         problems=ProblemEntry.all_of(repairs.problems),
     )
-    return CommandResult(document, poll_summary(document), failed=bool(repairs.problems))

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
-from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dispatch import post_record
 from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
+from kalypso_actions.model.writes import StartWorkflow, Write
 from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.start_records import Command, StartRecord
@@ -27,6 +26,7 @@ from kalypso_actions.promotion.starts import (
     may_repeat_checks,
     may_start_cd,
     next_schedule_start,
+    record_of,
     schedule_start,
 )
 from kalypso_actions.report.poll_document import StartEntry
@@ -64,7 +64,7 @@ class Start:
 
 @dataclass(slots=True)
 class Repairs:
-    """Makes starts, and adds to `started` and `problems`.
+    """Decides on the starts of environments; adds them to `starts`, and `problems`.
 
     `known` are all environments, `first` those for which ci starts cd. It reads the runs of a
     workflow once, when a start is due.
@@ -75,20 +75,25 @@ class Repairs:
     statuses: Statuses
     known: frozenset[str]
     first: frozenset[str]
-    started: list[StartEntry] = field(default_factory=list)
+    starts: list[tuple[StartWorkflow, StartEntry]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
 
-    def repair(self, environment: EnvironmentInputs) -> None:
-        """Make all starts that an environment needs. Raises GitHubError."""
-        self._schedule(environment)
-        for lost in self._lost_cd(environment):
-            if self._repeat(lost):
-                break  # the newer commit replaces older ones
-        for lost in self._lost_checks(environment):
-            self._repeat(lost)
+    def of(self, environment: EnvironmentInputs) -> list[Write]:
+        """Return all writes that an environment needs; a refusal of GitHub ends them."""
+        writes: list[Write] = []
+        try:
+            self._schedule(environment, writes)
+            for lost in self._lost_cd(environment, writes):
+                if self._repeat(lost, writes):
+                    break  # the newer commit replaces older ones
+            for lost in self._lost_checks(environment, writes):
+                self._repeat(lost, writes)
+        except KalypsoError as error:
+            self.problems += error.problems
+        return writes
 
-    def _schedule(self, environment: EnvironmentInputs) -> None:
+    def _schedule(self, environment: EnvironmentInputs, writes: list[Write]) -> None:
         status_context = start_records.schedule_context(environment.name)
         record = self._record(environment.head, status_context)
         start = next_schedule_start(
@@ -101,9 +106,8 @@ class Repairs:
         if start:
             repair, reason = start
             new = start_records.starting(environment.digest, repair.attempt, force=repair.force)
-            self._make(
-                Start("schedule", environment.name, environment.head, status_context, new, reason)
-            )
+            name, head = environment.name, environment.head
+            self._make(Start("schedule", name, head, status_context, new, reason), writes)
 
     def _pull_request_reason(self, environment: EnvironmentInputs) -> str:
         """Return the reason why an open pull request of ours needs schedule; "" if none does."""
@@ -122,7 +126,7 @@ class Repairs:
                     return f"{branch.repository}#{pull.number} {reason}"
         return ""
 
-    def _lost_cd(self, environment: EnvironmentInputs) -> Iterator[Start]:
+    def _lost_cd(self, environment: EnvironmentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of cd, main's newest commit first.
 
         A start is not needed if the environment has its commit or a later one.
@@ -137,37 +141,35 @@ class Repairs:
             ):
                 continue
             if self._has(environment, commit):
-                self._settle(commit, status_context, record)
+                self._replace(
+                    commit, status_context, StartRecord("not needed", record.subject), writes
+                )
             else:
                 yield Start("cd", environment.name, commit, status_context, record)
 
-    def _lost_checks(self, environment: EnvironmentInputs) -> Iterator[Start]:
+    def _lost_checks(self, environment: EnvironmentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of check-promote; none while people have to act."""
         status_context = start_records.schedule_context(environment.name)
         scheduled = self._record(environment.head, status_context)
         has_open_pull_request = environment.has_open_pull_request
         if not may_repeat_checks(scheduled, has_open_pull_request=has_open_pull_request):
             return
+        name = environment.name
         for repository in dict.fromkeys(branch.repository for branch in environment.branches):
-            status_context = start_records.check_promote_context(environment.name, repository)
+            status_context = start_records.check_promote_context(name, repository)
             for commit, statuses in self.statuses.items():
                 record = self._record(commit, status_context)
                 if record is None or record.kind != "starting" or not is_commit_id(record.subject):
                     continue
                 own = table.posted_by_chain(statuses, self._identity())
-                if table.has_ended(own.get(table.context(environment.name).lower())):
-                    self._settle(commit, status_context, record)
-                    continue
-                yield Start(
-                    "check-promote",
-                    environment.name,
-                    commit,
-                    status_context,
-                    record,
-                    repository=repository,
-                )
+                if table.has_ended(own.get(table.context(name).lower())):
+                    not_needed = StartRecord("not needed", record.subject)
+                    self._replace(commit, status_context, not_needed, writes)
+                else:
+                    start = Start("check-promote", name, commit, status_context, record)
+                    yield replace(start, repository=repository)
 
-    def _repeat(self, lost: Start) -> bool:
+    def _repeat(self, lost: Start, writes: list[Write]) -> bool:
         """Repeat a recorded start if it is overdue; return whether a run is expected."""
         repair = lost_starts.overdue(
             lost.record, now=self.context.runtime.now(), repair_after=self.inputs.repair_after
@@ -175,11 +177,15 @@ class Repairs:
         if repair is None:
             return True
         record = replace(lost.record, attempt=repair.attempt, since=None)
-        return self._make(replace(lost, record=record))
+        return self._make(replace(lost, record=record), writes)
 
-    def _make(self, start: Start) -> bool:
+    def _make(self, start: Start, writes: list[Write]) -> bool:
         """Make a start unless a run of it is active; for attempt 0, give up and return False."""
-        workflow = self._workflow(start.command)
+        workflow = {
+            "cd": self.inputs.cd_workflow,
+            "check-promote": self.inputs.check_promote_workflow,
+            "schedule": self.inputs.schedule_workflow,
+        }[start.command]
         if workflow not in self._runs:
             self._runs[workflow] = workflows.unfinished(
                 self.context.github, self.context.control_plane, workflow
@@ -190,24 +196,26 @@ class Repairs:
         ):
             return True
         if not start.record.attempt:
-            self._give_up(start, workflow)
+            self._give_up(start, workflow, writes)
             return False
+        write = self._start(start, workflow)
         entry = StartEntry(
             workflow=workflow,
             environment=start.environment,
             commit="" if start.command == "schedule" else start.commit,
             attempt=start.record.attempt,
             reason=start.reason,
-            url=self._start(start, workflow),
+            url="",
         )
-        self.started.append(entry)
+        self.starts.append((write, entry))
+        writes.append(write)
         return True
 
-    def _start(self, start: Start, workflow: str) -> str:
+    def _start(self, start: Start, workflow: str) -> StartWorkflow:
         attempt, control_plane = start.record.attempt, self.context.control_plane
         match start.command:
             case "cd":
-                write = cd_start(
+                return cd_start(
                     control_plane,
                     workflow,
                     environment=start.environment,
@@ -216,7 +224,7 @@ class Repairs:
                     attempt=attempt,
                 )
             case "check-promote":
-                write = check_promote_start(
+                return check_promote_start(
                     control_plane,
                     workflow,
                     environment=start.environment,
@@ -226,7 +234,7 @@ class Repairs:
                     attempt=attempt,
                 )
             case "schedule":
-                write = schedule_start(
+                return schedule_start(
                     control_plane,
                     workflow,
                     environment=start.environment,
@@ -235,12 +243,10 @@ class Repairs:
                     attempt=attempt,
                     force=start.record.force,
                 )
-        return carry_out([write], self.context).page
 
-    def _give_up(self, start: Start, workflow: str) -> None:
-        self._post(
-            start.commit, start.status_context, StartRecord("given up", start.record.subject)
-        )
+    def _give_up(self, start: Start, workflow: str, writes: list[Write]) -> None:
+        given_up = StartRecord("given up", start.record.subject)
+        self._replace(start.commit, start.status_context, given_up, writes)
         message = (
             f"environment {start.environment}: {lost_starts.MOST_ATTEMPTS} starts of {workflow} "
             f"for {start.commit[:7]} came to nothing"
@@ -249,11 +255,11 @@ class Repairs:
         advice = "see why under Actions, correct that, and start the workflow by hand"
         self.problems.append(Problem(message, where, advice))
 
-    def _settle(self, commit: str, status_context: str, record: StartRecord) -> None:
-        self._post(commit, status_context, StartRecord("not needed", record.subject))
-
-    def _post(self, commit: str, status_context: str, record: StartRecord) -> None:
-        post_record(self.context, commit, status_context, record)
+    def _replace(
+        self, commit: str, status_context: str, record: StartRecord, writes: list[Write]
+    ) -> None:
+        """Replace the record of a start."""
+        writes.append(record_of(self.context.control_plane, commit, status_context, record))
 
     def _record(self, commit: str, status_context: str) -> StartRecord | None:
         status = self.statuses.get(commit, {}).get(status_context.lower())
@@ -269,10 +275,3 @@ class Repairs:
             return False
         relation = commits.relation(context.github, context.control_plane, commit, promoted_commit)
         return relation in ON_BRANCH
-
-    def _workflow(self, command: Command) -> str:
-        return {
-            "cd": self.inputs.cd_workflow,
-            "check-promote": self.inputs.check_promote_workflow,
-            "schedule": self.inputs.schedule_workflow,
-        }[command]

@@ -384,7 +384,7 @@ def _post(write: PostStatus, context: CommandContext, done: Done) -> None:
         return
     if write.keeps_deployed:
         # The App that posts Deployed has another account than the job in which cd runs by default.
-        latest = own_statuses(context, commit, any_app=True)
+        latest = own_statuses(context, commit, any_app=not write.strictly_own)
         if is_deployed(latest.get(status.context.lower())):
             return
     # The link of a status that the command itself links says something else than this run's page.

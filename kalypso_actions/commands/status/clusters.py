@@ -11,12 +11,12 @@ from kalypso_actions import fleet
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline
 from kalypso_actions.compliance import (
-    Assessment,
     ClusterReports,
     DesiredState,
     EnvironmentTree,
     Requirements,
-    assess,
+    Verdict,
+    judge_clusters,
 )
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
@@ -65,8 +65,10 @@ def cluster_states(
             ),
         )
         of_branch = reports.reports(place.url, place.branch)
-        assessment = assess(of_branch, desired, Requirements(), started=head.committed_at, now=now)
-        entries += _entries(assessment)
+        verdict = judge_clusters(
+            of_branch, desired, Requirements(), started=head.committed_at, now=now
+        )
+        entries += _entries(verdict)
     numbers = Counter(entry.state for entry in entries)
     others = [entry for entry in entries if entry.state != "compliant"]
     return ClusterStates(
@@ -75,8 +77,8 @@ def cluster_states(
     )
 
 
-def _entries(assessment: Assessment) -> Iterator[ClusterStateEntry]:
-    for cluster in assessment.clusters:
+def _entries(verdict: Verdict) -> Iterator[ClusterStateEntry]:
+    for cluster in verdict.clusters:
         yield ClusterStateEntry(
             id=cluster.id,
             name=cluster.name,
@@ -84,6 +86,6 @@ def _entries(assessment: Assessment) -> Iterator[ClusterStateEntry]:
             state=cluster.state,
             reason=cluster.reason,
         )
-    for name in assessment.missing:
+    for name in verdict.missing:
         reason = "no cluster reports that it follows the folder"
         yield ClusterStateEntry(cluster_type=name, state="missing", reason=reason)

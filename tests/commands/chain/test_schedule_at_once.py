@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.shared import carry_out
 from kalypso_actions.commands.shared.labels import LABELS
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
+from kalypso_actions.model.writes import ClosePullRequest, OpenPullRequest, Write
 from kalypso_sandbox import Fault
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
@@ -161,16 +162,16 @@ def test_the_slower_run_reads_everything_again(
     assert "everything is read again" in "".join(acme.logged)
 
 
-@pytest.mark.parametrize("writer", ["_open", "_close_pull_request"])
+@pytest.mark.parametrize("kind", [OpenPullRequest, ClosePullRequest])
 def test_other_writes_of_a_slower_run_do_not_last(
-    acme: Organisation, monkeypatch: pytest.MonkeyPatch, writer: str
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, kind: type[Write]
 ) -> None:
     """The slower run describes or closes a pull request that another run has updated."""
     settle(acme)
     configure(acme, REGION="old")
     run(acme)
-    configure(acme, REGION="mine" if writer == "_open" else "west")
-    write, is_first = getattr(carry_out, writer), True
+    configure(acme, REGION="mine" if kind is OpenPullRequest else "west")
+    write, is_first = carry_out.HOW[kind], True
 
     def overtaken(*arguments: Any) -> Any:
         nonlocal is_first
@@ -180,7 +181,7 @@ def test_other_writes_of_a_slower_run_do_not_last(
             run(acme)
         return write(*arguments)
 
-    monkeypatch.setattr(carry_out, writer, overtaken)
+    monkeypatch.setitem(cast("dict[Any, Any]", carry_out.HOW), kind, overtaken)
     run(acme)
     (pull,) = acme.pulls()
     assert f"commit={acme.head(OWN, GITOPS)} " in pull["body"]

@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance import DesiredState, Requirements, assess
-from kalypso_actions.compliance.assessment import Assessment, ForeignPaths
-from kalypso_actions.compliance.followed_paths import EnvironmentTree
+from kalypso_actions.compliance import (
+    DesiredState,
+    EnvironmentTree,
+    Requirements,
+    Verdict,
+    judge_clusters,
+)
 from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.compliance.cluster_reports import (
@@ -39,8 +43,8 @@ def assessed(
     *,
     since: float = 10,
     **requirements: Any,
-) -> Assessment:
-    return assess(
+) -> Verdict:
+    return judge_clusters(
         reports,
         desired(assigned),
         Requirements(**requirements),
@@ -82,7 +86,7 @@ def drones(count: int) -> list[ClusterReport]:
     ],
 )
 def test_the_outcome(reports: list[ClusterReport], options: dict[str, Any], verdict: str) -> None:
-    assert assessed(reports, **options).verdict == verdict
+    assert assessed(reports, **options).name == verdict
 
 
 @pytest.mark.parametrize(
@@ -95,20 +99,20 @@ def test_the_outcome(reports: list[ClusterReport], options: dict[str, Any], verd
     ],
 )
 def test_no_reports(options: dict[str, Any], verdict: str) -> None:
-    assert assessed([], **options).verdict == verdict
+    assert assessed([], **options).name == verdict
 
 
 def test_a_cluster_type_without_a_cluster() -> None:
-    assessment = assessed(drones(2), ("drone", "large"))
-    assert (assessment.verdict, assessment.missing, assessment.reason) == (
+    judged = assessed(drones(2), ("drone", "large"))
+    assert (judged.name, judged.missing, judged.reason) == (
         "waiting",
         ("large",),
         "missing: large",
     )
     lenient = assessed(drones(2), ("drone", "large"), missing="warn")
-    assert (lenient.verdict, lenient.missing) == ("compliant", ("large",))
+    assert (lenient.name, lenient.missing) == ("compliant", ("large",))
     # A failure counts even if a cluster type is missing.
-    assert assessed([failing_report()], ("drone", "large")).verdict == "failed"
+    assert assessed([failing_report()], ("drone", "large")).name == "failed"
 
 
 def test_the_reason_names_incomplete_clusters_and_missing_types() -> None:
@@ -120,26 +124,26 @@ def test_the_reason_names_incomplete_clusters_and_missing_types() -> None:
 def test_thousands_of_cluster_types_without_a_cluster() -> None:
     types = tuple(f"store-{number:04}" for number in range(5_000))
     names = f"{', '.join(types[:8])} and 4992 more"
-    assessment = assessed(drones(1), ("drone", *types))
-    assert assessment.reason == f"missing: {names}"
+    judged = assessed(drones(1), ("drone", *types))
+    assert judged.reason == f"missing: {names}"
     lenient = assessed(drones(1), ("drone", *types), missing="warn")
     where = Location("acme/gitops")
-    (warning,) = lenient.warnings(EnvironmentTree("", frozenset()), where, "")
+    (warning,) = lenient.ignored(EnvironmentTree("", frozenset()), where, "")
     assert warning.message == f"no cluster reports for {names}"
 
 
 def test_cluster_types_that_do_not_report() -> None:
     reports = [*drones(1), failing_report("lamp-1", "./lamp")]
-    assert assessed(reports).verdict == "failed"
-    assessment = assess(
+    assert assessed(reports).name == "failed"
+    judged = judge_clusters(
         reports,
         desired(("drone",), not_reporting=("lamp",)),
         Requirements(),
         started=NOW - minutes(10),
         now=NOW,
     )
-    assert assessment.not_ours == ()
-    assert (assessment.verdict, [cluster.name for cluster in assessment.clusters]) == (
+    assert judged.not_ours == ()
+    assert (judged.name, [cluster.name for cluster in judged.clusters]) == (
         "compliant",
         ["drone-0"],
     )
@@ -150,17 +154,17 @@ def test_other_paths_of_the_branch_do_not_count() -> None:
         failing_report("mon", "./monitoring"),
         healthy_report("old", "./Drone", suspended=True),
     ]
-    assessment = assessed([*drones(2), *others])
-    assert (assessment.verdict, assessment.reason) == ("compliant", "2 clusters comply")
-    assert assessment.not_ours == (
-        ForeignPaths(cluster_id("mon"), ("./monitoring",)),
-        ForeignPaths(cluster_id("old"), ("./Drone",)),
+    judged = assessed([*drones(2), *others])
+    assert (judged.name, judged.reason) == ("compliant", "2 clusters comply")
+    assert judged.not_ours == (
+        (cluster_id("mon"), ("./monitoring",)),
+        (cluster_id("old"), ("./Drone",)),
     )
     # These clusters do not count among those that must comply.
     late = healthy_report("late", revision="")
     assert assessed(
         [*drones(1), late, healthy_report("mon", "./monitoring")], min_compliant=60
-    ).verdict == ("waiting")
+    ).name == ("waiting")
     # These clusters do not represent a cluster type.
     assert assessed(
         [*drones(1), healthy_report("mon", "./x/large")], ("drone", "large")
@@ -173,19 +177,19 @@ def test_a_cluster_is_named_once_with_all_its_other_paths() -> None:
         healthy_report("a", paths=reported_paths("./drone", "./x", "./y"), objects=()),
         healthy_report("a", "./z", configuration="other"),
     ]
-    assert assessed(reports).not_ours == (ForeignPaths(cluster_id("a"), ("./x", "./y", "./z")),)
+    assert assessed(reports).not_ours == ((cluster_id("a"), ("./x", "./y", "./z")),)
 
 
 def test_no_cluster_follows_the_tree() -> None:
     reports = [healthy_report(f"mon-{number}", "./monitoring") for number in range(5)]
-    assessment = assessed(reports)
-    assert (assessment.verdict, assessment.reason) == (
+    judged = assessed(reports)
+    assert (judged.name, judged.reason) == (
         "none-targeted",
         "no cluster follows this environment's tree; other paths: "
         "mon-0 (./monitoring), mon-1 (./monitoring), mon-2 (./monitoring) and 2 more",
     )
-    assert assessed(reports, require_targets=False).verdict == "compliant"
-    assert assessed(reports, since=1).verdict == "waiting"
+    assert assessed(reports, require_targets=False).name == "compliant"
+    assert assessed(reports, since=1).name == "waiting"
 
 
 OFFLINE = healthy_report("offline", unreachable="Offline")
@@ -231,37 +235,37 @@ OFFLINE = healthy_report("offline", unreachable="Offline")
 def test_unreachable_clusters(
     reports: list[ClusterReport], options: dict[str, Any], verdict: str, reason: str
 ) -> None:
-    assessment = assessed(reports, **options)
-    assert (assessment.verdict, assessment.reason) == (verdict, reason)
-    assert "offline" in [cluster.name for cluster in assessment.clusters]
+    judged = assessed(reports, **options)
+    assert (judged.name, judged.reason) == (verdict, reason)
+    assert "offline" in [cluster.name for cluster in judged.clusters]
 
 
 def test_an_unreachable_cluster_does_not_stand_for_its_type() -> None:
     big = healthy_report("big", "./large", unreachable="Expired")
     given = [*drones(1), big], ("drone", "large")
-    assessment = assessed(*given, unreachable="ignore")
-    assert (assessment.verdict, assessment.missing) == ("waiting", ())
-    assert assessment.reason == "unreachable: big"
-    assert assessed(*given, unreachable="ignore", missing="warn").verdict == "compliant"
+    judged = assessed(*given, unreachable="ignore")
+    assert (judged.name, judged.missing) == ("waiting", ())
+    assert judged.reason == "unreachable: big"
+    assert assessed(*given, unreachable="ignore", missing="warn").name == "compliant"
 
 
 def test_a_verdict_without_unreachable_clusters_warns() -> None:
-    assessment = assessed([*drones(1), OFFLINE], unreachable="ignore")
-    (warning,) = assessment.warnings(TREE, Location("x"), "")
+    judged = assessed([*drones(1), OFFLINE], unreachable="ignore")
+    (warning,) = judged.ignored(TREE, Location("x"), "")
     assert warning.message == "the state of unreachable clusters is not known: offline"
 
 
 def test_ignored_clusters() -> None:
     reports = [*drones(1), failing_report("lab-7")]
-    assert assessed(reports, ignore_clusters=("*/LAB-*",)).verdict == "compliant"
-    assert assessed(reports, ignore_clusters=(cluster_id("lab-8"),)).verdict == "failed"
-    assert assessed([failing_report("lab-7")], ignore_clusters=("*",)).verdict == "none-targeted"
+    assert assessed(reports, ignore_clusters=("*/LAB-*",)).name == "compliant"
+    assert assessed(reports, ignore_clusters=(cluster_id("lab-8"),)).name == "failed"
+    assert assessed([failing_report("lab-7")], ignore_clusters=("*",)).name == "none-targeted"
 
 
 def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
     second = failing_report("drone-1", cluster=cluster_id("DRONE-1"), configuration="b")
-    assessment = assessed([healthy_report("drone-1"), second])
-    assert [(cluster.state, cluster.cluster_type) for cluster in assessment.clusters] == [
+    judged = assessed([healthy_report("drone-1"), second])
+    assert [(cluster.state, cluster.cluster_type) for cluster in judged.clusters] == [
         ("failed", "drone")
     ]
 
@@ -275,8 +279,8 @@ def test_how_many_comply(number: int, reason: str) -> None:
 
 def test_reasons_are_abbreviated() -> None:
     reports = [*drones(2), *(healthy_report(f"late-{n}", revision="") for n in range(5))]
-    assessment = assessed([*reports, healthy_report("s", suspended=True)])
-    assert assessment.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
+    judged = assessed([*reports, healthy_report("s", suspended=True)])
+    assert judged.reason == "progressing: late-0, late-1, late-2 and 2 more; suspended: s"
     failed = assessed([failing_report("a"), failing_report("b"), *drones(1)])
     assert failed.reason == "a and 1 more: HealthCheckFailed: pod web-1 crashes"
 
@@ -301,7 +305,7 @@ def test_the_order_of_reports_makes_no_difference() -> None:
 def test_clusters_that_azure_is_not_asked_about(
     assigned: Sequence[str], not_reporting: Sequence[str], verdict: str, reason: str
 ) -> None:
-    assessment = assess(
+    judged = judge_clusters(
         None, desired(assigned, not_reporting), Requirements(), started=NOW, now=NOW
     )
-    assert (assessment.verdict, assessment.reason) == (verdict, reason)
+    assert (judged.name, judged.reason) == (verdict, reason)

@@ -1,4 +1,4 @@
-"""Compare the inputs of check-promote with the repositories before the run writes anything."""
+"""Read and verify what a run of check-promote was asked for, before it writes anything."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import commits
-from kalypso_actions.commands.check_promote.branch_tree import fetch_head, read_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import never_named
 from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
+from kalypso_actions.commands.shared.own_statuses import latest_record
+from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.gitops.provenance import contradicts
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import ON_BRANCH
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.requests import (
     PromotionRequest,
     branch_problem,
     main_problem,
     waiting_start,
 )
+from kalypso_actions.promotion.start_records import StartRecord, check_promote_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class VerifiedRequest:
              promoted commit that its tracking file names
     others   the other GitOps branches of the environment
     reading  the documents of the environment's own branch
+    onward   the environments to promote the commit to; none for a configuration change
+    started  when the waiting began
     """
 
     request: PromotionRequest
@@ -41,6 +48,8 @@ class VerifiedRequest:
     own: Mapping[GitOpsBranch, str | None]
     others: tuple[GitOpsBranch, ...]
     reading: Reading
+    onward: tuple[str, ...]
+    started: datetime
 
     @property
     def repository(self) -> str:
@@ -48,21 +57,26 @@ class VerifiedRequest:
         return next(iter(self.own)).repository
 
 
-def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:
+def verify(
+    request: PromotionRequest, inputs: CheckPromoteInputs, context: CommandContext
+) -> VerifiedRequest:
     """Verify that the repositories confirm the inputs.
 
     Raise UsageError if they do not, KalypsoError if they cannot be read.
     """
-    request = PromotionRequest(inputs.environment, inputs.promoted_commit, inputs.gitops_commit)
     environments = context.environments()
     # The context's error for an unknown name lists the known ones.
     environment = environments.get(request.environment) or context.environment(request.environment)
     reading = read_environment(context, environment)
     every_branch = gitops_branches(context, environment, reading.gitops_repos)
     candidates = _candidates(inputs.gitops_repository, every_branch, context)
-    problem = _main_problem(request, context)
-    if problem:
-        raise UsageError.of([problem])
+    if request.promoted_commit is not None:
+        relation = commits.relation(
+            context.github, context.control_plane, request.promoted_commit, context.main()
+        )
+        problem = main_problem(request, relation, Location(context.url(context.control_plane)))
+        if problem:
+            raise UsageError.of([problem])
     own: dict[GitOpsBranch, str | None] = {}
     problems = []
     for branch in candidates:
@@ -77,11 +91,27 @@ def verify(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedReque
     if problem:
         raise UsageError.of([problem])
     others = tuple(branch for branch in every_branch if branch not in own)
-    return VerifiedRequest(request, environment, environments, own, others, reading.own)
+    onward: tuple[str, ...] = ()
+    if request.promoted_commit is not None:
+        onward = next_environments(inputs.next_environment, request.environment, environments)
+    started = _waiting_since(inputs, context, candidates[0].repository)
+    return VerifiedRequest(
+        request, environment, environments, own, others, reading.own, onward, started
+    )
 
 
-def waiting_since(
-    inputs: CheckPromoteInputs, context: CommandContext, verified: VerifiedRequest
+def latest_check(
+    request: PromotionRequest, repository: str, context: CommandContext
+) -> StartRecord | None:
+    """Return the record of the latest start of check-promote for the promoted commit, if any."""
+    if not (request.promoted_commit and repository):
+        return None
+    name = check_promote_context(request.environment, repository)
+    return latest_record(context, request.promoted_commit, name)
+
+
+def _waiting_since(
+    inputs: CheckPromoteInputs, context: CommandContext, repository: str
 ) -> datetime:
     """Return when the waiting began: at the time of `started-at`, or now if a person reruns a job.
 
@@ -99,9 +129,7 @@ def waiting_since(
             f"started-at: {inputs.started_at!r} is not a time with an offset",
             advice="leave it empty: only a run that continues another one's waiting has it",
         )
-    merged = commits.get(
-        context.github, verified.repository, verified.request.gitops_commit
-    ).committed_at
+    merged = commits.get(context.github, repository, inputs.gitops_commit).committed_at
     if moment < merged:
         context.runtime.log(f"started-at {moment} is before the merge at {merged}, which counts.")
     return waiting_start(moment, merged=merged, now=now).astimezone(UTC)
@@ -129,15 +157,6 @@ def _candidates(
     return candidates
 
 
-def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem | None:
-    if request.promoted_commit is None:
-        return None
-    relation = commits.relation(
-        context.github, context.control_plane, request.promoted_commit, context.main()
-    )
-    return main_problem(request, relation, Location(context.url(context.control_plane)))
-
-
 def _verify_branch(
     branch: GitOpsBranch, request: PromotionRequest, context: CommandContext
 ) -> tuple[str | None, Problem | None]:
@@ -145,20 +164,19 @@ def _verify_branch(
 
     Read only commits of the branch: GitHub also returns commits of forks by their ids.
     """
-    github, repository = context.github, branch.repository
     gitops_commit = request.gitops_commit
-    head = fetch_head(context, branch)
-    relation = (
-        commits.relation(github, repository, gitops_commit, head) if head is not None else None
-    )
+    head = context.remotes.fetch_head(branch.url, branch.branch)
+    relation = None
+    if head is not None:
+        relation = commits.relation(context.github, branch.repository, gitops_commit, head)
     promoted_commit = None
     contradiction = ""
     if relation in ON_BRANCH:
-        tree = read_tree(context, branch, request.environment, gitops_commit)
-        promoted_commit = tree.promoted_commit
-        if tree.contradicts(request.promoted_commit):
-            contradiction = tree.sources_path
-    where = Location(context.url(repository))
+        tree = tree_at(context, branch, gitops_commit)
+        promoted_commit = named_commit(tree, request.environment)
+        if contradicts(tree.sources, request.environment, request.promoted_commit or ""):
+            contradiction = branch.path_of(SOURCES_FILE)
+    where = Location(context.url(branch.repository))
     return promoted_commit, branch_problem(
         request, branch.branch, relation, promoted_commit, where, contradiction=contradiction
     )

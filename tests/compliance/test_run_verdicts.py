@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
+from kalypso_actions.compliance import Verdict, judge
+from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.verdicts import FAILURES, GOES_ON, Verdict
-from kalypso_actions.promotion.run_verdict import (
-    BranchVerdict,
-    RunVerdict,
-    Superseded,
-    holds,
-    run_verdict,
-    superseded,
-)
+from kalypso_actions.model.verdicts import FAILURES, GOES_ON, VerdictName
 
 M, OTHER = "a" * 40, "b" * 40
-OF_BRANCHES = frozenset(get_args(Verdict)) - {"superseded", "timed-out"}
+OF_BRANCHES = frozenset(get_args(VerdictName)) - {"superseded", "timed-out"}
 
 
-def own(verdict: Verdict = "compliant", reason: str = "") -> BranchVerdict:
-    return BranchVerdict("own", is_own=True, holds=True, verdict=verdict, reason=reason)
+def own(name: VerdictName = "compliant", reason: str = "") -> Verdict:
+    return Verdict(name, reason, is_open=name == "waiting", branch="own")
 
 
-def other(verdict: Verdict = "compliant", reason: str = "", *, holds: bool = True) -> BranchVerdict:
-    return BranchVerdict("other", is_own=False, holds=holds, verdict=verdict, reason=reason)
+def other(name: VerdictName = "compliant", reason: str = "", *, holds: bool = True) -> Verdict:
+    return replace(own(name, reason), branch="other", is_own=False, holds=holds)
 
 
 ABSENT = other("waiting", holds=False)
@@ -64,22 +59,20 @@ ABSENT = other("waiting", holds=False)
     ],
 )
 def test_the_verdict(
-    branches: list[BranchVerdict], before: Verdict | None, after: Verdict | None
+    branches: list[Verdict], before: VerdictName | None, after: VerdictName | None
 ) -> None:
     for timed_out, wanted in ((False, before), (True, after)):
-        verdict = run_verdict(branches, timed_out=timed_out)
-        assert (verdict.verdict if verdict else None) == wanted
+        verdict = judge(branches, timed_out=timed_out)
+        assert (None if verdict.is_open else verdict.name) == wanted
 
 
 def test_reasons_name_the_branch_if_there_are_several() -> None:
-    assert run_verdict([own("failed", "x")], timed_out=False) == RunVerdict("failed", "x")
-    assert run_verdict([own("failed", "x"), ABSENT], timed_out=False) == RunVerdict(
-        "failed", "own: x"
-    )
-    assert run_verdict([own(), ABSENT], timed_out=False) == RunVerdict(
+    assert judge([own("failed", "x")], timed_out=False) == Verdict("failed", "x")
+    assert judge([own("failed", "x"), ABSENT], timed_out=False) == Verdict("failed", "own: x")
+    assert judge([own(), ABSENT], timed_out=False) == Verdict(
         "waiting", "other does not hold the commit yet"
     )
-    assert run_verdict([own(reason="1"), other(reason="2")], timed_out=False) == RunVerdict(
+    assert judge([own(reason="1"), other(reason="2")], timed_out=False) == Verdict(
         "compliant", "own: 1; other: 2"
     )
 
@@ -87,12 +80,12 @@ def test_reasons_name_the_branch_if_there_are_several() -> None:
 def test_every_run_ends_and_only_compliance_goes_on() -> None:
     for first, two, has_commit in itertools.product(OF_BRANCHES, OF_BRANCHES, (True, False)):
         branches = [own(first), other(two, holds=has_commit)]
-        early, late = run_verdict(branches, timed_out=False), run_verdict(branches, timed_out=True)
-        assert late is not None
-        assert early is None or early == late
-        if late.verdict in GOES_ON:
+        early, late = judge(branches, timed_out=False), judge(branches, timed_out=True)
+        assert not late.is_open
+        assert early.is_open or early == late
+        if late.goes_on:
             assert all(branch.complies for branch in branches)
-        assert not (late.verdict in GOES_ON and late.verdict in FAILURES)
+        assert not (late.name in GOES_ON and late.name in FAILURES)
 
 
 @pytest.mark.parametrize(
@@ -100,12 +93,12 @@ def test_every_run_ends_and_only_compliance_goes_on() -> None:
     [
         (M, None, True, None),
         (M, None, False, None),
-        (OTHER, "ahead", True, Superseded(OTHER, goes_back=False)),
-        (OTHER, "ahead", False, Superseded(OTHER, goes_back=False)),
-        (OTHER, "behind", True, Superseded(OTHER, goes_back=True)),
-        (OTHER, "diverged", True, Superseded(OTHER, goes_back=False)),
-        (OTHER, None, True, Superseded(OTHER, goes_back=False)),
-        (None, None, True, Superseded("", goes_back=True)),
+        (OTHER, "ahead", True, superseded_by(OTHER, goes_back=False)),
+        (OTHER, "ahead", False, superseded_by(OTHER, goes_back=False)),
+        (OTHER, "behind", True, superseded_by(OTHER, goes_back=True)),
+        (OTHER, "diverged", True, superseded_by(OTHER, goes_back=False)),
+        (OTHER, None, True, superseded_by(OTHER, goes_back=False)),
+        (None, None, True, superseded_by("", goes_back=True)),
         # Another GitOpsRepo does not have the commit yet.
         (OTHER, "behind", False, None),
         (OTHER, "diverged", False, None),
@@ -113,14 +106,14 @@ def test_every_run_ends_and_only_compliance_goes_on() -> None:
     ],
 )
 def test_when_another_commit_ends_a_promotion(
-    promoted_commit: str | None, relation: Relation | None, is_own: bool, wanted: Superseded | None
+    promoted_commit: str | None, relation: Relation | None, is_own: bool, wanted: Verdict | None
 ) -> None:
     assert superseded(M, promoted_commit, relation, is_own=is_own) == wanted
 
 
 def test_a_configuration_change_without_a_promoted_commit() -> None:
     assert superseded(None, None, None, is_own=True) is None
-    assert superseded(None, M, None, is_own=True) == Superseded(M, goes_back=False)
+    assert superseded(None, M, None, is_own=True) == superseded_by(M, goes_back=False)
 
 
 @pytest.mark.parametrize(

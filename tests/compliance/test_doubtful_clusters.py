@@ -7,7 +7,7 @@ import pytest
 
 from kalypso_actions.compliance import Cluster
 from kalypso_actions.compliance.clusters import ClusterState
-from kalypso_actions.compliance.deleted_clusters import (
+from kalypso_actions.compliance.doubtful_clusters import (
     MOST,
     deleted_clusters_warning,
     doubtful_clusters,

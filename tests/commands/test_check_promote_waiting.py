@@ -1,26 +1,26 @@
-"""The log of check-promote: clusters that changed since the last look."""
+"""The log and the records of a waiting check-promote."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from kalypso_actions.commands.check_promote.progress_log import MOST_CLUSTERS, ProgressLog
-from kalypso_actions.commands.check_promote.watch import Observation
-from kalypso_actions.compliance import Cluster
+from kalypso_actions.commands.check_promote.document import MOST_CLUSTERS, ProgressLog
+from kalypso_actions.commands.check_promote.writes import pause_after
+from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.compliance.clusters import ClusterState
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def observation(*states: ClusterState) -> Observation:
+def observation(*states: ClusterState) -> Verdict:
     clusters = (
         Cluster(f"/clusters/c{number}", "large", state, "why" if state == "failed" else "", "")
         for number, state in enumerate(states)
     )
-    return Observation(clusters=tuple(clusters))
+    return Verdict("waiting", is_open=True, clusters=tuple(clusters))
 
 
-def logged(*observations: Observation, seconds: int = 15) -> list[str]:
+def logged(*observations: Verdict, seconds: int = 15) -> list[str]:
     lines: list[str] = []
     progress = ProgressLog(lines.append)
     for number, observed in enumerate(observations):
@@ -67,5 +67,18 @@ def test_not_too_many_clusters_are_named() -> None:
 
 def test_thousands_of_cluster_types_without_a_cluster() -> None:
     missing = tuple(f"store-{number:04}" for number in range(5_000))
-    (line,) = logged(Observation(missing=missing))
+    (line,) = logged(Verdict("waiting", missing=missing))
     assert line == f"compliant 0/0, missing {', '.join(missing[:8])} and 4992 more"
+
+
+def test_a_large_fleet_that_changes_every_minute_for_a_month() -> None:
+    waited, records = timedelta(), 0
+    while waited < timedelta(days=30):
+        waited += pause_after(waited)
+        records += 1
+    assert records < 500
+
+
+def test_the_first_hour_has_a_record_each_minute() -> None:
+    assert pause_after(timedelta(minutes=59)) == timedelta(minutes=1)
+    assert pause_after(timedelta(hours=10)) == timedelta(minutes=10)
