@@ -9,8 +9,7 @@ from pathlib import Path
 import typer
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.current_clone import CurrentClone
-from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import CurrentClone, LocalContext
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import KalypsoError

@@ -14,7 +14,7 @@ from kalypso_actions.cli.streams import log_line
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.context import Runtime
-from kalypso_actions.commands.shared.current_clone import find_clone
+from kalypso_actions.commands.shared.local_context import find_clone
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.reading import collect_inputs, secrets_of

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.context import Runtime
-from kalypso_actions.commands.shared.extras import action_installer
+from kalypso_actions.commands.shared.run import action_installer
 from kalypso_actions.inputs.reading import SECRET_VARIABLES
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.runner import Runner

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kalypso_actions.clients.github import pages
-from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.repository_visibility import visibility_of
+from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.comparison.visibility import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_pages import CheckPagesInputs

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.shared.control_plane_place import read_branch_of
-from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext, read_branch_of
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.commands.shared.reading.main_position import main_position

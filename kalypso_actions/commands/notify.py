@@ -9,13 +9,11 @@ from typing import Final
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
-from kalypso_actions.commands.shared.environment_branch import never_named
-from kalypso_actions.commands.shared.gitops_branches import read_environment
+from kalypso_actions.commands.shared.environment_branch import never_named, read_environment
 from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.own_files import touches
 from kalypso_actions.gitops.provenance import becomes_credible
@@ -26,8 +24,12 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.merges import Merge, meaning_of_push, most_important
-from kalypso_actions.promotion.requests import PromotionRequest
+from kalypso_actions.promotion.requests import (
+    Merge,
+    PromotionRequest,
+    meaning_of_push,
+    most_important,
+)
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.notify_document import NotifyDocument, StartedCheck, notify_summary

@@ -5,7 +5,7 @@ The job that made the artifact ran content of the fork: everything in it may be 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest
-from kalypso_actions.promotion.previewed_pull_requests import previewed_pull_request
 from kalypso_actions.report import markdown, preview_markdown
 from kalypso_actions.report.preview_documents import (
     PreviewCommentDocument,
@@ -111,3 +110,21 @@ def _result(document: PreviewCommentDocument | None = None, reason: str = "") ->
     number = document.pull_request_number
     text = f"commented on #{number}" if number else f"no comment: {reason}"
     return CommandResult(document, f"## kalypso preview-comment: {markdown.text(text)}")
+
+
+def previewed_pull_request(
+    pulls: Iterable[PullRequest], *, head_repository: str, head_branch: str, head_commit: str
+) -> PullRequest | None:
+    """Return the only open pull request with the head that a run of a fork names.
+
+    The run does not name its pull request, and a fork controls the content of its artifact. None if
+    no pull request or several have the head, or if its branch has moved.
+    """
+    matching = [
+        pull
+        for pull in pulls
+        if pull.state == "open"
+        and pull.head_repository.lower() == head_repository.lower()
+        and (pull.head_branch, pull.head_commit) == (head_branch, head_commit)
+    ]
+    return matching[0] if len(matching) == 1 else None

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
-from kalypso_actions.commands.shared.control_plane_place import read_branch_of
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import (
     LocalContext,
     check_given_sources,
     given_sources,
+    read_branch_of,
 )
 from kalypso_actions.commands.shared.reading.base_trees import (
     as_written,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES

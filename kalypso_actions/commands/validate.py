@@ -9,8 +9,8 @@ from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import is_path
-from kalypso_actions.commands.shared.current_clone import CurrentClone
 from kalypso_actions.commands.shared.local_context import (
+    CurrentClone,
     LocalContext,
     check_given_sources,
     given_sources,

@@ -1,4 +1,4 @@
-"""The text of base-repo.yaml with another promoted commit.
+"""The file in which an environment branch names a commit of main, and its text with another one.
 
 Only the commit changes: comments, order, other fields and other documents stay as they are.
 """
@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
+from kalypso_actions.model.object_ids import is_commit_id
 
 # YAML reads `123` and `12e3` as numbers; a commit id can look like either.
 LOOKS_LIKE_NUMBER: Final = re.compile(r"[0-9]+(e[0-9]+)?")
@@ -159,3 +163,43 @@ def _without_commit(document: object) -> object:
         return document
     spec = {key: value for key, value in document["spec"].items() if key != "commit"}
     return {**document, "spec": spec}
+
+
+BASE_REPO_FILE: Final = "base-repo.yaml"
+"""The file of the BaseRepo named main in the environment's folder; people may move it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaseDocument:
+    """The file that holds the BaseRepo named main, and the promoted commit that it names."""
+
+    path: str
+    promoted_commit: str | None
+
+
+def base_document(documents: Iterable[Document]) -> BaseDocument | None:
+    """Return the BaseRepo named main among the documents of an environment branch, if any.
+
+    Other faults of the document do not matter here. Raise KalypsoError if two files define it,
+    because neither file has precedence.
+    """
+    main = [
+        document
+        for document in documents
+        if document.kind == "BaseRepo" and document.name == MAIN_BASE_REPO
+    ]
+    if not main:
+        return None
+    first = main[0]
+    other = next((document for document in main if document.where.path != first.where.path), None)
+    if other:
+        raise KalypsoError(
+            f"the BaseRepo {MAIN_BASE_REPO!r} is already defined in {first.where}",
+            other.where,
+            "remove one of the two",
+            "object-duplicate",
+        )
+    spec = first.body.get("spec")
+    commit = spec.get("commit") if isinstance(spec, dict) else None
+    is_valid = isinstance(commit, str) and is_commit_id(commit)
+    return BaseDocument(first.where.path, commit if is_valid else None)

@@ -1,8 +1,9 @@
-"""The first environments of a commit of main, and the next ones after each."""
+"""The first environments of a commit of main, and the order in which it arrives in others."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
@@ -204,3 +205,46 @@ def _known(given: Sequence[str], environments: Collection[str], source: str) -> 
             advice=f"write one of {', '.join(sorted(environments))}" if environments else "",
         )
     return tuple(dict.fromkeys(given))
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """When a new commit of main arrives in an environment: first, or `after` others.
+
+    If neither, only a person or a variable NEXT_ENVIRONMENT brings it there.
+    """
+
+    is_first: bool
+    after: tuple[str, ...]
+
+
+def arrival(name: str, environments: Mapping[str, Environment]) -> Arrival:
+    """Return when a new commit of main arrives in an environment, by the annotations."""
+    try:
+        first = first_environments((), environments)
+    except KalypsoError:
+        first = ()  # ci reports the error
+    before = (item.name for item in environments.values() if name in item.next_environments)
+    return Arrival(name in first, tuple(item for item in before if item != name))
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """The numbers of problems with a change: new ones, and older ones."""
+
+    new: int
+    known: int
+
+
+def blocked(environments: Mapping[str, Faults], of_main: Faults | None = None) -> Collection[str]:
+    """Return the environments in which nothing arrives before problems are fixed.
+
+    schedule refuses an environment with problems. ci refuses a commit of main with problems in the
+    documents of main (`of_main`, None for a change of another branch) or with new problems in an
+    environment: then nothing arrives anywhere.
+    """
+    if of_main and (
+        of_main.new or of_main.known or any(item.new for item in environments.values())
+    ):
+        return frozenset(environments)
+    return frozenset(name for name, item in environments.items() if item.new or item.known)

@@ -11,8 +11,8 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, PullRequestView
 from kalypso_actions.promotion.environments import first_environments
-from kalypso_actions.promotion.lifecycle import State, posted_for
 from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.statuses import State, posted_for
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 

@@ -27,6 +27,7 @@ replaces the record. `poll` repeats a start whose record stays: see `lost_starts
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Literal
@@ -153,3 +154,27 @@ def trusted_record(status: CommitStatus | None, identity: Identity) -> StartReco
     if status is None or not identity.is_of_chain(status.author):
         return None
     return read_record(status)
+
+
+MOST: Final = 5
+"""The most ids in a description: those of the merged trees, and of newer proposals."""
+
+WRITTEN: Final = "Written: "
+
+
+def tree_context(environment: str) -> str:
+    """Return the context of the status."""
+    return f"{PREFIX}tree {environment}"
+
+
+def read_trees(status: CommitStatus | None) -> tuple[str, ...]:
+    """Return the ids of the trees that a status records, newest first."""
+    if status is None or not status.description.startswith(WRITTEN):
+        return ()
+    return tuple(status.description.removeprefix(WRITTEN).split())
+
+
+def trees_status(environment: str, written: Iterable[str], before: Iterable[str]) -> CommitStatus:
+    """Return the status that adds the trees of a run to those `before`."""
+    ids = list(dict.fromkeys((*written, *before)))[:MOST]
+    return CommitStatus(tree_context(environment), "success", WRITTEN + " ".join(ids), "")

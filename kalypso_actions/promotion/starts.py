@@ -13,8 +13,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import Later, NewCommit, PostStatus, StartWorkflow
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, is_lost_check
-from kalypso_actions.promotion.schedule_runs import schedule_due
+from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, is_lost_check, schedule_due
 from kalypso_actions.promotion.start_records import (
     UNREAD,
     StartRecord,

@@ -8,19 +8,50 @@
     another commit came            pending   Superseded by <commit>
     an older commit came back      pending   Rolled back to <commit>
 
-`lifecycle` has these descriptions, and the events between them. The context, `Promoted`,
+`State` has these descriptions. The context, `Promoted`,
 `Deploying`, `Deployed` and `Failed to deploy` are those of upstream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from typing import Final
 
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.own_account import Identity
-from kalypso_actions.promotion.lifecycle import BEFORE_MERGE, ENDS, State, posted_for
 
+
+class State(Enum):
+    """The state of a commit; `description` is that of its status, with "…" for any text."""
+
+    ABSENT = ("absent", "", "no start brings the commit to the environment")
+    STARTING = ("starting", "", "`cd` was started, but no run has begun")
+    GIVEN_UP = ("given up", "", "no start of `cd` led to a run")
+    RECEIVED = ("received", "", "the first job of `cd` has begun; reviewers may have to approve")
+    PROPOSED = ("proposed", "Waiting for #…", "a pull request brings it to `base-repo.yaml`")
+    PROMOTED = ("promoted", "Promoted", "`base-repo.yaml` names it")
+    OFFERED = ("offered", "", "Kalypso's pull request in the GitOps repository is open")
+    CLOSED = ("closed", "", "its pull request was closed, or its merge reverted")
+    MERGED = ("merged", "", "the tracking file of the GitOps branch names it")
+    DEPLOYING = ("deploying", "Deploying", "`check-promote` waits for the clusters")
+    DEPLOYED = ("deployed", "Deployed", "the clusters complied")
+    FAILED = ("failed", "Failed to deploy…", "the clusters or a command of the user refused it")
+    SUPERSEDED = ("superseded", "Superseded by …", "a newer commit came first")
+    ROLLED_BACK = ("rolled back", "Rolled back to …", "an older commit came back")
+
+    def __init__(self, title: str, description: str, meaning: str) -> None:
+        self.title = title
+        self.description = description
+        self.meaning = meaning
+
+    def described(self, text: str = "") -> str:
+        """Return the description of the status with this text."""
+        return self.description.replace("…", text)
+
+
+ENDS: Final = frozenset({State.SUPERSEDED, State.ROLLED_BACK})
+BEFORE_MERGE: Final = frozenset({State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED})
 CI_CONTEXT: Final = "kalypso / ci"
 MAX_DESCRIPTION: Final = 140
 
@@ -118,6 +149,16 @@ def has_failed(status: CommitStatus | None) -> bool:
 def is_deployed(status: CommitStatus | None) -> bool:
     """Return whether the commit is deployed to the environment."""
     return _state(status) is State.DEPLOYED
+
+
+def posted_for(description: str) -> State | None:
+    """Return the state of a status with this description; None if it is not of the chain."""
+    return next((state for state in State if _has_form(description, state.description)), None)
+
+
+def _has_form(description: str, form: str) -> bool:
+    beginning, dots, _ = form.partition("…")
+    return bool(form) and (description.startswith(beginning) if dots else description == form)
 
 
 def _status(

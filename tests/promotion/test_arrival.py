@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.promotion.arrival import Faults, blocked
+from kalypso_actions.promotion.environments import Faults, blocked
 
 NONE, NEW, KNOWN = Faults(0, 0), Faults(1, 0), Faults(0, 1)
 

@@ -16,7 +16,7 @@ from kalypso_actions.promotion.environments import (
     next_environments,
     unreached_environments,
 )
-from kalypso_actions.promotion.merges import Merge, meaning_of_push
+from kalypso_actions.promotion.requests import Merge, meaning_of_push
 
 OLD, NEW = "0" * 40, "1" * 40
 

@@ -9,19 +9,10 @@ import pytest
 
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
-from kalypso_actions.promotion.lifecycle import (
-    ANY,
-    TRANSITIONS,
-    Actor,
-    Event,
-    State,
-    Transition,
-    posted_for,
-    record,
-    status,
-)
 from kalypso_actions.promotion.start_records import Command, Kind, StartRecord, read_record
+from kalypso_actions.promotion.statuses import State, posted_for
 from tests.chain.machine.lifecycle_rules import COMMANDS, allowed
+from tools.reference.lifecycle import ANY, TRANSITIONS, Actor, Event, Transition, record, status
 
 COMMIT = "1" * 40
 EVERYBODY = frozenset(Actor)

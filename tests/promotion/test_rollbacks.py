@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
-from kalypso_actions.promotion.rollbacks import (
+from kalypso_actions.promotion.cd_decision import (
     comes_back,
     commit_on_main,
     has_left,

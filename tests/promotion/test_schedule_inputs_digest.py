@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
+from kalypso_actions.promotion.lost_starts import inputs_digest
 
 SHOP = RepositoryPath("https://git.test/acme/shop", "main", "workload")
 TEA = RepositoryPath("https://git.test/acme/tea", "main", ".")

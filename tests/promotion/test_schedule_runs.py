@@ -7,8 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from kalypso_actions.promotion.lost_starts import Repair
-from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest, schedule_due
+from kalypso_actions.promotion.lost_starts import Repair, is_at_rest, may_rest, schedule_due
 from kalypso_actions.promotion.start_records import UNREAD, StartRecord, read_record
 from tests.promotion.dated_records import NOON, record
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.promotion.lifecycle import (
-    ANY,
-    NOT_DEPLOYED,
-    TRANSITIONS,
-    State,
-    Transition,
-)
+from kalypso_actions.promotion.statuses import State
+from tools.reference.lifecycle import ANY, NOT_DEPLOYED, TRANSITIONS, Transition
 from tools.reference.tables import filled, table
 
 PAGE: Final = """\
 # Events of a promotion
 
-Written by `make docs` from `kalypso_actions/promotion/lifecycle.py`. The guide shows
+Written by `make docs` from `tools/reference/lifecycle.py`. The guide shows
 [the states of a commit](../guide/promotion.md#the-life-of-a-commit). Each row is an event for a
 commit of main in one environment.
 

@@ -26,7 +26,6 @@ from kalypso_actions.commands.cd.writes import CdWrites
 from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     checked_branch,
@@ -34,7 +33,7 @@ from kalypso_actions.commands.shared.environment_branch import (
 )
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.own_statuses import latest_record
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.writes import (

@@ -23,15 +23,17 @@ from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.writes import DisableAutoMerge
-from kalypso_actions.promotion.cd_decision import Advance, advance, expected_commit
-from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.rollbacks import (
+from kalypso_actions.promotion.cd_decision import (
+    Advance,
     Rollback,
+    advance,
+    expected_commit,
     has_left,
     rollback_of,
     rollback_of_origin,
     unknown_origin,
 )
+from kalypso_actions.promotion.environments import FROM_CI
 
 CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected"]
 

@@ -33,10 +33,9 @@ from kalypso_actions.commands.check_promote.writes import (
 from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.compliance import Cluster, ClusterReports, Requirements, Verdict
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.check_promote import CheckPromoteInputs

@@ -8,8 +8,11 @@ from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_branch import never_named
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
+from kalypso_actions.commands.shared.environment_branch import (
+    gitops_branches,
+    never_named,
+    read_environment,
+)
 from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.errors import Location, Problem, UsageError

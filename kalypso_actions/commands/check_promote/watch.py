@@ -46,7 +46,7 @@ from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.model.urls import owner_of, repository_key
-from kalypso_actions.promotion.rollbacks import has_left
+from kalypso_actions.promotion.cd_decision import has_left
 
 BRANCHES_AGE: Final = timedelta(minutes=1)
 """The longest time between two reads of the branches while the run waits."""

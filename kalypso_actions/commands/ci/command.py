@@ -11,10 +11,9 @@ from kalypso_actions.clients.github import GitHubError, commits
 from kalypso_actions.commands.ci.environment_checks import CheckedEnvironment, EnvironmentChecks
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
 from kalypso_actions.commands.shared.reading.control_plane import environments_among
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader, read_branch
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import (
     Finding,
     KalypsoError,

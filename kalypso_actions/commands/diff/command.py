@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.commands.diff.deployed import compare_deployed
 from kalypso_actions.commands.diff.rendered import compare_rendered
-from kalypso_actions.commands.shared.control_plane_place import find_control_plane
-from kalypso_actions.commands.shared.local_context import LocalContext
+from kalypso_actions.commands.shared.local_context import LocalContext, find_control_plane
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.report.diff_document import DiffDocument

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
+from kalypso_actions.commands.shared.local_context import ControlPlanePlace
 from kalypso_actions.commands.shared.reading.base_trees import folder_of_tree, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries

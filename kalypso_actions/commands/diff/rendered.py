@@ -7,7 +7,7 @@ import dataclasses
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.diff.commits import commit_range
 from kalypso_actions.commands.diff.result import Difference
-from kalypso_actions.commands.shared.control_plane_place import ControlPlanePlace
+from kalypso_actions.commands.shared.local_context import ControlPlanePlace
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,

@@ -9,7 +9,7 @@ from typing import Final
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
+from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
 from kalypso_actions.doctor_rules import environments as rules
 from kalypso_actions.doctor_rules import pages, warning
 from kalypso_actions.gitops.own_files import own_branches

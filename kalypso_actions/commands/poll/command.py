@@ -14,8 +14,7 @@ from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.poll import PollInputs

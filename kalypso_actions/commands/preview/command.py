@@ -19,11 +19,9 @@ from kalypso_actions.commands.preview.request import (
 )
 from kalypso_actions.commands.preview.result import failed_preview, preview_result
 from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
-from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.current_clone import CurrentClone
-from kalypso_actions.commands.shared.local_context import LocalContext, uncommitted
+from kalypso_actions.commands.shared.context import CommandContext, visibility_of
+from kalypso_actions.commands.shared.local_context import CurrentClone, LocalContext, uncommitted
 from kalypso_actions.commands.shared.reading.document_reader import Reader, SharedReader
-from kalypso_actions.commands.shared.repository_visibility import visibility_of
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.settings import changed_settings

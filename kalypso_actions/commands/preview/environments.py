@@ -28,7 +28,7 @@ from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.planning.validation import validate_branches
-from kalypso_actions.promotion.arrival import Faults
+from kalypso_actions.promotion.environments import Faults
 from kalypso_actions.scheduling.registry import find_scheduler, trusted_scheduler
 
 Environments = Mapping[str, Environment]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.preview.sides import ChangedBranch
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.current_clone import CurrentClone
+from kalypso_actions.commands.shared.local_context import CurrentClone
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
 

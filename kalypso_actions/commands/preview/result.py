@@ -13,7 +13,7 @@ from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import CommitSubject, Comparison, MaskedComparison
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion.arrival import arrival, blocked
+from kalypso_actions.promotion.environments import arrival, blocked
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from kalypso_actions.commands.report.merged_trees import MergedTrees
 from kalypso_actions.commands.report.page_parts import page_parts
-from kalypso_actions.commands.shared.control_plane_place import (
+from kalypso_actions.commands.shared.local_context import (
     ControlPlanePlace,
+    LocalContext,
     find_control_plane,
 )
-from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader

@@ -14,7 +14,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.schedulers import is_own_scheduler
-from kalypso_actions.promotion.schedule_runs import is_at_rest, may_rest
+from kalypso_actions.promotion.lost_starts import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.schedule_document import (

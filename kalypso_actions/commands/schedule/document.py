@@ -21,7 +21,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import Later, NewCommit, PostStatus
-from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
+from kalypso_actions.promotion.lost_starts import inputs_digest
 from kalypso_actions.promotion.start_records import TIME, StartRecord, schedule_context
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,

@@ -43,8 +43,7 @@ from kalypso_actions.commands.schedule.writes import ScheduleRun, ScheduleWrites
 from kalypso_actions.commands.shared.auto_merge import disabled_on_failure, warnings_of_ended
 from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.dry_run import dry_run_result
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.writes import (

@@ -16,7 +16,7 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches
+from kalypso_actions.commands.shared.environment_branch import gitops_branches
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,

@@ -34,7 +34,7 @@ from kalypso_actions.model.writes import (
     Write,
     WriteIssue,
 )
-from kalypso_actions.promotion.merges import meaning_of_push
+from kalypso_actions.promotion.requests import meaning_of_push
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report import failure_issues, markdown, pull_request
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry

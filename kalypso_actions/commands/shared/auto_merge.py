@@ -9,7 +9,7 @@ from dataclasses import replace
 from kalypso_actions.clients.github import pull_requests, viewer
 from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_leniently
+from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.schedule import ScheduleInputs

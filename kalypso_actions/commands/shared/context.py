@@ -11,7 +11,14 @@ from pathlib import Path
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.git.credentials import CredentialTable
-from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+from kalypso_actions.clients.github import (
+    AppAuth,
+    GitHub,
+    GitHubError,
+    GitHubServer,
+    TokenAuth,
+    repositories,
+)
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.allowed_repositories import (
     AllowedRepositories,
@@ -23,6 +30,7 @@ from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
+from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
@@ -174,3 +182,18 @@ def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:
             "variable GITHUB_TOKEN",
         )
     return TokenAuth(token)
+
+
+def visibility_of(context: CommandContext, url: str) -> Visibility | None:
+    """Return the visibility of a repository; None if GitHub does not show it.
+
+    Raises GitHubError for errors other than 403 and 404.
+    """
+    try:
+        return repositories.get(context.github, context.repository(url)).visibility
+    except GitHubError as error:
+        if error.status not in {403, 404}:
+            raise
+        return None
+    except KalypsoError:  # the repository is on another server
+        return None

@@ -1,4 +1,4 @@
-"""The readers of a command on a person's machine."""
+"""The readers of a command on a person's machine: of clones, of folders, of a control plane."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.clients.git.credentials import no_credential
 from kalypso_actions.clients.git.urls import depth_below
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.current_clone import (
-    CurrentClone,
-    control_plane_clone,
-    find_clone,
-)
 from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
 from kalypso_actions.commands.shared.reading.repositories import GivenSource, Repositories
 from kalypso_actions.inputs.paths import Source
@@ -27,10 +22,20 @@ from kalypso_actions.model.urls import is_loopback, without_secret
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.clients.git import GitRepository, is_repository
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.clients.folder import FolderFiles
+from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_repository
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    find_environments,
+    read_environment_branch,
+    read_own_branch,
+)
+from kalypso_actions.commands.shared.reading.document_reader import read_branch
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, Reading
+from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
@@ -209,3 +214,239 @@ def _is_edited(file: Path, object_id: str | None) -> bool:
         return not file.exists()
     content = file.read_bytes()
     return object_id not in {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentClone:
+    """A clone with a branch of Environment objects, and the branch that is checked out in it.
+
+    `checked_out` is the branch of the control plane that the working tree is based on; "" if that
+    is unknown. `problems` are those of the Environment objects.
+    """
+
+    path: Path
+    repository: GitRepository
+    main: str
+    checked_out: str
+    environments: Mapping[str, Environment]
+    problems: tuple[Problem, ...]
+
+    def __str__(self) -> str:
+        """Name the clone and its origin, for people."""
+        origin = next(iter(self.repository.remotes()), "")
+        return f"{self.path.resolve()}{f', a clone of {without_secret(origin)}' if origin else ''}"
+
+    def environment(self, name: str) -> Environment:
+        """Return the environment of this name; with "", the checked-out one or the only one.
+
+        Raises UsageError, KalypsoError for faulty Environment objects.
+        """
+        if self.problems:
+            raise KalypsoError.of(self.problems)
+        known = ", ".join(self.environments)
+        if name:
+            if name not in self.environments:
+                message = f"there is no Environment {name!r} on {self.main}"
+                close = nearest(name, self.environments)
+                suggestion = f"did you mean {close}? " if close else ""
+                if not close and self._has(name):
+                    suggestion = f"add one to {self.main} for the branch {name}. "
+                raise UsageError(message, advice=f"{suggestion}Environments: {known}")
+            return self.environments[name]
+        candidates = self._of_branch() or list(self.environments.values())
+        if len(candidates) != 1:
+            branch = self.checked_out or "what is checked out"
+            message = f"no environment is named, and {branch} belongs to none"
+            raise UsageError(message, advice=f"name one of {known}")
+        return candidates[0]
+
+    def undeclared(self) -> RepositoryPath | None:
+        """Return the checked-out branch if it is based on none of the control plane's branches."""
+        branch = "" if self.checked_out else self.repository.checked_out
+        return RepositoryPath(str(self.path), branch, ".") if branch else None
+
+    def misspelled_branches(self) -> Iterator[Problem]:
+        """Warn of absent branches of Environments that resemble one of the clone."""
+        _, absent = self.branches()
+        known = [name for name in self.repository.branches() if name != self.main]
+        for environment in self.environments.values():
+            branch = environment.control_plane.branch
+            near = nearest(branch, known) if branch in absent else ""
+            if near:
+                yield Problem(
+                    f"Environment {environment.name!r} names the branch {branch!r}, which is not "
+                    "in this clone",
+                    environment.where,
+                    f"did you mean {near}? Otherwise git fetch origin {branch}",
+                    "environment-branch-missing",
+                )
+
+    def files_of(self, branch: str) -> FolderFiles | None:
+        """Return the working tree if the branch is checked out: people check before committing."""
+        if branch != self.checked_out:
+            return None
+        return FolderFiles(self.path, repository=str(self.path))
+
+    def branches(self) -> tuple[list[RepositoryPath], list[str]]:
+        """Return main and the environments' branches, and the names of those that are absent."""
+        places = [RepositoryPath(str(self.path), self.main, ".")]
+        places += [
+            RepositoryPath(str(self.path), place.branch, place.path)
+            for place in (environment.control_plane for environment in self.environments.values())
+        ]
+        places = list(dict.fromkeys(places))
+        present = [place for place in places if self._has(place.branch)]
+        return present, [place.branch for place in places if place not in present]
+
+    def read(self, source: RepositoryPath, reader: Reader) -> Reading:
+        """Read a branch of the clone: the checked-out one from the working tree."""
+        files = self.files_of(source.branch) or reader.repositories.open(
+            str(self.path), branch=source.branch
+        )
+        return read_branch(files, source, reader.kustomize)
+
+    @property
+    def head_of_main(self) -> str:
+        """The newest commit of main in the clone."""
+        return self.repository.resolve(self.main)
+
+    def place(self, branch: str) -> str:
+        """Return the place from which a branch is read, for people."""
+        if branch != self.checked_out:
+            return f"the branch {branch}"
+        own = self.repository.checked_out or "a detached HEAD"
+        return "the working tree" if own == branch else f"the working tree, on {own}"
+
+    def _of_branch(self) -> list[Environment]:
+        return [
+            environment
+            for environment in self.environments.values()
+            if environment.control_plane.branch == self.checked_out
+        ]
+
+    def _has(self, branch: str) -> bool:
+        return branch == self.checked_out or self.repository.has_branch(branch)
+
+
+def find_clone(folder: Path, programs: Programs) -> tuple[Path, GitRepository] | None:
+    """Return the clone that contains a folder."""
+    path = enclosing_clone(folder)
+    return (path, GitRepository(path, programs, repository=str(path))) if path else None
+
+
+def control_plane_clone(
+    path: Path, repository: GitRepository, reader: Reader
+) -> CurrentClone | None:
+    """Return the clone if main has Environment objects; None for other clones."""
+    try:
+        main = reader.repositories.main_branch(str(path))
+        is_checked_out = repository.checked_out == main
+        files = FolderFiles(path, repository=str(path)) if is_checked_out else None
+        environments, problems = find_environments(reader, str(path), main, files)
+    except KalypsoError:
+        return None  # it has no commits, or a detached HEAD and no main
+    if not (environments or problems):
+        return None
+    branches = [main, *(each.control_plane.branch for each in environments.values())]
+    checked_out = repository.checked_out
+    # People work on branches of their own, and jobs check out a merge without a branch.
+    stands_for = checked_out if checked_out in branches else repository.nearest(branches)
+    return CurrentClone(path, repository, main, stands_for, environments, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class ControlPlanePlace:
+    """A control plane at a URL or path, with its main branch and Environment objects."""
+
+    place: str
+    main: str
+    head: str
+    environments: Mapping[str, Environment]
+    reader: Reader
+
+    @property
+    def name(self) -> str:
+        """The last part of the repository's URL or path."""
+        place = self.place if "://" in self.place else str(Path(self.place).resolve())
+        return Path(place).name.removesuffix(".git")
+
+    def environment(self, name: str) -> EnvironmentReading:
+        """Read an environment's branch. Raises KalypsoError, UsageError for an unknown one."""
+        declared = self.environments.get(name)
+        if declared is None:
+            close = nearest(name, self.environments)
+            suggestion = f"did you mean {close}? " if close else ""
+            advice = f"{suggestion}Environments: {', '.join(self.environments)}"
+            raise UsageError(f"there is no Environment {name!r} on {self.main}", advice=advice)
+        return read_own_branch(
+            declared, self.place, self.reader, main=self.main, main_commit=self.head
+        )
+
+    def commit_of(self, environment: EnvironmentReading) -> str:
+        """Return the commit of main that an environment has, or that cd will write."""
+        return environment.promoted_commit or self.head
+
+
+def find_control_plane(
+    place: str | None, reader: Reader, context: LocalContext
+) -> ControlPlanePlace:
+    """Return the control plane at a URL or path, else that of the current clone.
+
+    Raises UsageError without a control plane, KalypsoError for faulty Environment objects.
+    """
+    if place is None:
+        clone = context.clone(reader)
+        if clone is None:
+            raise UsageError(
+                "no control plane is named, and the current folder is not a clone of one",
+                advice="change to a clone whose main has Environment objects, or name the control "
+                "plane with --control-plane",
+            )
+        place = str(clone.path)
+    main = reader.repositories.main_branch(place)
+    environments, problems = find_environments(reader, place, main)
+    if problems:
+        raise KalypsoError.of(problems)
+    head = reader.repositories.resolve(place, main, main)
+    return ControlPlanePlace(place, main, head, environments, reader)
+
+
+def read_branch_of(
+    inputs: EnvironmentInputs, reader: Reader, context: LocalContext, *, verb: str
+) -> EnvironmentReading:
+    """Read the branch of the control plane, folder or clone that the inputs name.
+
+    `verb` begins the log line about the files of a clone. Raises KalypsoError for an
+    unreadable branch, UsageError if nothing is named.
+    """
+    name = inputs.environment
+    if inputs.control_plane is not None:
+        return read_environment_branch(reader, inputs.control_plane, name)
+    folder = inputs.environment_dir
+    if folder is None:
+        return _branch_of_clone(name, reader, context, verb)
+    if not folder.is_dir():
+        raise UsageError(f"--environment-dir {folder}: there is no such folder")
+    # Even in a clone, read the working tree: people render before they commit.
+    return EnvironmentReading(name, reader.documents_of(FolderFiles(folder), branch=name))
+
+
+def _branch_of_clone(
+    name: str, reader: Reader, context: LocalContext, verb: str
+) -> EnvironmentReading:
+    clone = context.clone(reader)
+    if clone is None:
+        raise UsageError(
+            f"no control plane is named, and {context.why_no_clone()}",
+            advice="change to a clone of the control plane, or name it with --control-plane, or "
+            "the environment's folder with --environment-dir",
+        )
+    environment = clone.environment(name)
+    place = environment.control_plane
+    context.log(f"{verb} {environment.name}: {clone.place(place.branch)} of {clone}.")
+    files = clone.files_of(place.branch)
+    if files:
+        own = reader.documents_of(files, branch=place.branch, path=place.path)
+    else:
+        own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
+    return EnvironmentReading(environment.name, own, environment, str(clone.path))

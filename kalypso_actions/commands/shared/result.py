@@ -1,10 +1,15 @@
-"""The result of a command of the promotion chain."""
+"""The result of a command of the promotion chain, and of a dry run, which writes nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
-from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.model.writes import Write
+from kalypso_actions.report import markdown
+from kalypso_actions.report.chain_document import ChainDocument, WriteEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,3 +19,29 @@ class CommandResult:
     document: ChainDocument
     summary: str
     failed: bool = False
+
+
+HEADLINE: Final = "nothing was written (dry run)"
+
+
+def dry_run_result(
+    command: str, document: ChainDocument, writes: Iterable[Write], context: CommandContext
+) -> CommandResult:
+    """Return a command's result before its writes: they are listed, and not carried out.
+
+    `document` has the findings. The run fails if there are problems, as without `dry-run`.
+    """
+    entries = WriteEntry.all_of(writes)
+    document = document.model_copy(update={"writes": entries})
+    for entry in entries:
+        context.runtime.log(f"Would {entry.line}")
+    context.runtime.log(f"{HEADLINE}.")
+    rows = [(entry.kind, entry.repository, entry.what) for entry in entries]
+    cells = [tuple(map(markdown.text, row)) for row in rows]
+    parts = [
+        f"## kalypso {command}: {HEADLINE}",
+        markdown.table(("Write", "Repository", "What"), cells) if cells else "Nothing to write.",
+        markdown.findings(document.findings),
+    ]
+    summary = "\n\n".join(part for part in parts if part)
+    return CommandResult(document, summary, failed=bool(document.problems))

@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_environment
+from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
     read_control_plane,
@@ -24,7 +24,7 @@ from kalypso_actions.model.github import PullRequest, RegisteredPath
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.promotion.schedule_inputs_digest import inputs_digest
+from kalypso_actions.promotion.lost_starts import inputs_digest
 from kalypso_actions.report import pull_request_mark
 from kalypso_actions.sources.limits import REGISTRATION
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize

@@ -1,4 +1,4 @@
-"""Read and post the ids of the trees that schedule has written: see `promotion.tree_records`."""
+"""Read and post the ids of the trees that schedule has written: see `promotion.start_records`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, own_statuses
 from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.promotion.tree_records import read_trees, tree_context, trees_status
+from kalypso_actions.promotion.start_records import read_trees, tree_context, trees_status
 
 
 def written_trees(

@@ -18,7 +18,6 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, OpenIssue
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline as rules
-from kalypso_actions.promotion.lifecycle import State
 from kalypso_actions.promotion.pipeline import EnvironmentMoment, Proposal
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -26,7 +25,7 @@ from kalypso_actions.promotion.start_records import (
     read_record,
     schedule_context,
 )
-from kalypso_actions.promotion.statuses import CI_CONTEXT
+from kalypso_actions.promotion.statuses import CI_CONTEXT, State
 from kalypso_actions.promotion.statuses import context as status_context
 from kalypso_actions.report import failure_issues
 from kalypso_actions.report.documents import ProblemEntry

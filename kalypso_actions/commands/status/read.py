@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kalypso_actions.clients.github import overviews
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.gitops_branches import gitops_branches, read_leniently
+from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
 from kalypso_actions.commands.shared.reading.base_trees import tree_at
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading

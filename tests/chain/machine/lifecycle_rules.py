@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from kalypso_actions.promotion.lifecycle import ENDS, TRANSITIONS, Actor, Event, State
+from kalypso_actions.promotion.statuses import ENDS, State
+from tools.reference.lifecycle import TRANSITIONS, Actor, Event
 
 COMMANDS: Final = frozenset(Actor) - {Actor.PEOPLE, Actor.CLUSTERS, Actor.GITHUB}
 

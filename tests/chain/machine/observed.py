@@ -1,6 +1,6 @@
 """The state of each commit of main in each environment, seen from outside.
 
-`promotion/lifecycle.py` has the states. This module reads them from public data on GitHub: commit
+`tools/reference/lifecycle.py` has the states. This module reads them from public data on GitHub: commit
 statuses, `base-repo.yaml`, tracking files and pull requests.
 """
 
@@ -12,13 +12,14 @@ from typing import Final
 
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
-from kalypso_actions.promotion.lifecycle import Actor, State, posted_for
 from kalypso_actions.promotion.start_records import Kind, cd_context, read_record
+from kalypso_actions.promotion.statuses import State, posted_for
 from kalypso_sandbox.store import Status
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.lifecycle_rules import allowed
 from tests.commands.chain.organisation import CONTROL_PLANE
+from tools.reference.lifecycle import Actor
 
 OWN: Final = "kalypso/"
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from hypothesis.stateful import RuleBasedStateMachine
 
-from kalypso_actions.promotion.lifecycle import Actor
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain import opening
 from tests.chain.machine import acme
@@ -21,6 +20,7 @@ from tests.chain.machine.safety import Safety
 from tests.chain.opening import Opening
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
+from tools.reference.lifecycle import Actor
 
 REPAIRS: Final = True
 """Whether `poll` repairs losses and conflicts: then nobody starts anything by hand."""

@@ -7,10 +7,10 @@ import sys
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant
 
-from kalypso_actions.promotion.lifecycle import Actor
 from tests.chain.machine.acme import LAYOUTS
 from tests.chain.machine.rest import Rest
 from tests.chain.machine.runs import Runs
+from tools.reference.lifecycle import Actor
 
 
 class Story(Runs, Rest):

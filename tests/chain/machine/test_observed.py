@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.promotion.lifecycle import Actor, State
+from kalypso_actions.promotion.statuses import State
 from tests.chain.machine.lifecycle_rules import OUTSIDE, PLAYED, WITHOUT_EVENT
 from tests.chain.machine.observed import actors_of
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
+from tools.reference.lifecycle import Actor
 
 pytestmark = pytest.mark.slow
 

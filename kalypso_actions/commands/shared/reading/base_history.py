@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.reading.control_plane import read_base_file
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.history import FileVersion, HistoryCommit
-from kalypso_actions.promotion.base_branch import BaseDocument, base_document
+from kalypso_actions.promotion.base_repo import BaseDocument, base_document
 from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.paths import normalize, within
 from kalypso_actions.sources.source_tree import YAML_SUFFIXES

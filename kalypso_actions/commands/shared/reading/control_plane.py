@@ -29,8 +29,12 @@ from kalypso_actions.model.kinds import (
     GitOpsRepo,
     RepositoryPath,
 )
-from kalypso_actions.promotion.base_branch import BASE_REPO_FILE, BaseDocument, base_document
-from kalypso_actions.promotion.base_repo import with_commit
+from kalypso_actions.promotion.base_repo import (
+    BASE_REPO_FILE,
+    BaseDocument,
+    base_document,
+    with_commit,
+)
 from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize
 from kalypso_actions.sources.yaml_documents import parse_yaml
 

@@ -1,9 +1,8 @@
-"""The lifecycle of a commit of main in one environment: states, events, and the writes of each.
+"""The lifecycle of a commit of main in one environment: events, and the writes of each.
 
-This table defines it. `statuses` takes its descriptions from the states, the reference shows the
-table and its diagram, and the random stories of `tests/chain` check every change of state against
-it. A state is visible from outside: in commit statuses, `base-repo.yaml`, the tracking file and
-pull requests.
+The states are those of `promotion.statuses`. The reference shows this table and its diagram, and
+the random stories of `tests/chain` check every change of state against it. A state is visible from
+outside: in commit statuses, `base-repo.yaml`, the tracking file and pull requests.
 """
 
 from __future__ import annotations
@@ -13,34 +12,7 @@ from enum import Enum
 from typing import Final, Literal
 
 from kalypso_actions.promotion.start_records import Command, Kind
-
-
-class State(Enum):
-    """The state of a commit; `description` is that of its status, with "…" for any text."""
-
-    ABSENT = ("absent", "", "no start brings the commit to the environment")
-    STARTING = ("starting", "", "`cd` was started, but no run has begun")
-    GIVEN_UP = ("given up", "", "no start of `cd` led to a run")
-    RECEIVED = ("received", "", "the first job of `cd` has begun; reviewers may have to approve")
-    PROPOSED = ("proposed", "Waiting for #…", "a pull request brings it to `base-repo.yaml`")
-    PROMOTED = ("promoted", "Promoted", "`base-repo.yaml` names it")
-    OFFERED = ("offered", "", "Kalypso's pull request in the GitOps repository is open")
-    CLOSED = ("closed", "", "its pull request was closed, or its merge reverted")
-    MERGED = ("merged", "", "the tracking file of the GitOps branch names it")
-    DEPLOYING = ("deploying", "Deploying", "`check-promote` waits for the clusters")
-    DEPLOYED = ("deployed", "Deployed", "the clusters complied")
-    FAILED = ("failed", "Failed to deploy…", "the clusters or a command of the user refused it")
-    SUPERSEDED = ("superseded", "Superseded by …", "a newer commit came first")
-    ROLLED_BACK = ("rolled back", "Rolled back to …", "an older commit came back")
-
-    def __init__(self, title: str, description: str, meaning: str) -> None:
-        self.title = title
-        self.description = description
-        self.meaning = meaning
-
-    def described(self, text: str = "") -> str:
-        """Return the description of the status with this text."""
-        return self.description.replace("…", text)
+from kalypso_actions.promotion.statuses import State
 
 
 class Actor(Enum):
@@ -286,17 +258,3 @@ TRANSITIONS: Final = (
     _T(ANY, _E.POLL_SETTLES, (), (record("check-promote", "not needed"),), BY_NEXT_POLL),
 )
 # fmt: on
-
-
-ENDS: Final = frozenset({State.SUPERSEDED, State.ROLLED_BACK})
-BEFORE_MERGE: Final = frozenset({State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED})
-
-
-def posted_for(description: str) -> State | None:
-    """Return the state of a status with this description; None if it is not of the chain."""
-    return next((state for state in State if _has_form(description, state.description)), None)
-
-
-def _has_form(description: str, form: str) -> bool:
-    beginning, dots, _ = form.partition("…")
-    return bool(form) and (description.startswith(beginning) if dots else description == form)
