@@ -1,4 +1,4 @@
-"""One cluster's report → the state of the cluster.
+"""The reports of clusters → the state of each cluster.
 
 A report counts as far as its paths belong to the environment's tree. The commit that a
 configuration has synced is that of its source. Each of its own Kustomizations stays ready with its
@@ -12,9 +12,10 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final, Literal, get_args
 
 from kalypso_actions.model.cluster_reports import (
@@ -47,6 +48,10 @@ BEING_SET_UP: Final = frozenset({"creating", "updating"})
 
 APPLIED: Final = re.compile(r"applied revision:\s*(\S+)", re.IGNORECASE)
 """Flux's message of a Kustomization that is ready."""
+
+
+ForeignPaths = tuple[str, tuple[str, ...]]
+"""The id of a cluster, and the paths outside of the environment's tree that it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,33 @@ def cluster_name(cluster: str) -> str:
     return cluster.rstrip("/").rpartition("/")[2]
 
 
+def clusters_of_branch(
+    reports: Iterable[ClusterReport],
+    desired: DesiredState,
+    requirements: Requirements,
+    *,
+    started: datetime,
+    now: datetime,
+) -> tuple[tuple[Cluster, ...], tuple[ForeignPaths, ...]]:
+    """Return the clusters that follow a branch, and the paths outside of the environment's tree.
+
+    A cluster with several configurations for a cluster type has the state of the worst one. A
+    configuration without any path of the environment's tree does not count.
+    """
+    reports = [report for report in reports if not requirements.ignores(report)]
+    clusters = (
+        cluster
+        for report in reports
+        for cluster in clusters_of(report, desired, requirements, started=started, now=now)
+    )
+    foreign: dict[str, set[str]] = {}
+    for report in reports:
+        if paths := paths_outside(report, desired.tree):
+            foreign.setdefault(report.cluster, set()).update(paths)
+    not_ours = tuple((name, tuple(sorted(foreign[name]))) for name in sorted(foreign))
+    return _worst_of_each(clusters), not_ours
+
+
 def clusters_of(
     report: ClusterReport,
     desired: DesiredState,
@@ -172,6 +204,16 @@ def clusters_of(
     commit = synced_commit(report.revision)
     for cluster_type in sorted(set(counted.values()) - {""}) or [""]:
         yield Cluster(report.cluster, cluster_type, state, reason, commit)
+
+
+def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
+    """Return one cluster for each cluster type and id, sorted by both."""
+
+    def key(cluster: Cluster) -> tuple[str, str]:
+        return cluster.cluster_type, cluster.id.lower()
+
+    worst_last = sorted(clusters, key=lambda cluster: (key(cluster), STATES.index(cluster.state)))
+    return tuple(list(group)[-1] for _, group in groupby(worst_last, key))
 
 
 def paths_outside(report: ClusterReport, tree: EnvironmentTree) -> tuple[str, ...]:

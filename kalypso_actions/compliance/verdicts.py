@@ -17,19 +17,16 @@ from kalypso_actions.compliance.clusters import (
     Cluster,
     DesiredState,
     EnvironmentTree,
+    ForeignPaths,
     Requirements,
     cluster_name,
-    clusters_of,
-    paths_outside,
+    clusters_of_branch,
 )
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.verdicts import FAILURES, GOES_ON, VerdictName
-
-ForeignPaths = tuple[str, tuple[str, ...]]
-"""The id of a cluster, and the paths outside of the environment's tree that it follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +129,7 @@ def judge_clusters(
 ) -> Verdict:
     """Judge the clusters of a branch by their reports, which are None if the source was not asked.
 
-    The waiting began at `started`. A cluster with several configurations for a cluster type has the
-    state of the worst one. A configuration without any path of the environment's tree does not
-    count.
+    The waiting began at `started`.
     """
     tree = desired.tree
     if not tree.assigned:
@@ -143,17 +138,9 @@ def judge_clusters(
         return Verdict("compliant", "its clusters do not report")
     if reports is None:
         return Verdict("waiting", "its clusters have not been asked for yet", is_open=True)
-    reports = [report for report in reports if not requirements.ignores(report)]
-    clusters = _worst_of_each(
-        cluster
-        for report in reports
-        for cluster in clusters_of(report, desired, requirements, started=started, now=now)
+    clusters, not_ours = clusters_of_branch(
+        reports, desired, requirements, started=started, now=now
     )
-    foreign: dict[str, set[str]] = {}
-    for report in reports:
-        if paths := paths_outside(report, tree):
-            foreign.setdefault(report.cluster, set()).update(paths)
-    not_ours = tuple((name, tuple(sorted(foreign[name]))) for name in sorted(foreign))
     counting = tuple(filter(requirements.counts, clusters))
     uncounted = tuple(itertools.filterfalse(requirements.counts, clusters))
     missing = _without(clusters, tree)
@@ -253,16 +240,6 @@ def superseded_by(commit: str, *, goes_back: bool, source: str = "the branch") -
 def _without(clusters: Iterable[Cluster], tree: EnvironmentTree) -> tuple[str, ...]:
     """Return the cluster types whose clusters should report, but none does."""
     return tuple(sorted(tree.reporting - {cluster.cluster_type for cluster in clusters}))
-
-
-def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """Return one cluster for each cluster type and id, sorted by both."""
-
-    def key(cluster: Cluster) -> tuple[str, str]:
-        return cluster.cluster_type, cluster.id.lower()
-
-    worst_last = sorted(clusters, key=lambda cluster: (key(cluster), STATES.index(cluster.state)))
-    return tuple(list(group)[-1] for _, group in itertools.groupby(worst_last, key))
 
 
 def _of_clusters(

@@ -248,3 +248,47 @@ def blocked(environments: Mapping[str, Faults], of_main: Faults | None = None) -
     ):
         return frozenset(environments)
     return frozenset(name for name, item in environments.items() if item.new or item.known)
+
+
+def in_order(environments: Mapping[str, Environment]) -> tuple[str, ...]:
+    """Return the environments from the first ones to the last ones, each once.
+
+    Environments to which no annotation leads come last, by name.
+    """
+    try:
+        names = [*first_environments((), environments)]
+    except KalypsoError:
+        names = []
+    for name in names:
+        names += [
+            each
+            for each in environments[name].next_environments
+            if each in environments and each not in names
+        ]
+    return (*names, *sorted(environments.keys() - set(names)))
+
+
+def arrows(
+    environments: Mapping[str, Environment], given: Sequence[str] = ()
+) -> tuple[tuple[str, str], ...]:
+    """Return the steps of a commit from one environment to the next; "" is main.
+
+    `given` are the first environments if no annotation marks them.
+    """
+    try:
+        first = first_environments(given, environments)
+    except KalypsoError:
+        first = ()
+    return (
+        *(("", name) for name in first),
+        *(
+            (name, each)
+            for name in in_order(environments)
+            for each in environments[name].next_environments
+        ),
+    )
+
+
+def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:
+    """Return the environments whose annotation names this one as next."""
+    return [each.name for each in environments.values() if name in each.next_environments]

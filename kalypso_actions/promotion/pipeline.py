@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, PullRequestView
-from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import State, posted_for
 
@@ -27,7 +24,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class PipelineProposal:
     """An open pull request to a branch of an environment, in a repository (`owner/name`)."""
 
     repository: str
@@ -59,7 +56,7 @@ class EnvironmentMoment:
     status: CommitStatus | None
     checks: tuple[StartRecord, ...]
     record: StartRecord | None
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[PipelineProposal, ...]
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
 
@@ -111,7 +108,7 @@ def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     yield from _of_previous(moment)
 
 
-def of_proposals(proposals: Iterable[Proposal]) -> Iterator[Wait]:
+def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
     """Yield a wait for people to merge each pull request."""
     for proposal in proposals:
         pull = proposal.pull_request
@@ -141,47 +138,3 @@ def _of_previous(moment: EnvironmentMoment) -> Iterator[Wait]:
             yield Wait("a run", f"of cd with {commit}, or of the approval of its job")
         else:
             yield Wait("an environment", f"{earlier.name}, until {commit} is deployed there")
-
-
-def in_order(environments: Mapping[str, Environment]) -> tuple[str, ...]:
-    """Return the environments from the first ones to the last ones, each once.
-
-    Environments to which no annotation leads come last, by name.
-    """
-    try:
-        names = [*first_environments((), environments)]
-    except KalypsoError:
-        names = []
-    for name in names:
-        names += [
-            each
-            for each in environments[name].next_environments
-            if each in environments and each not in names
-        ]
-    return (*names, *sorted(environments.keys() - set(names)))
-
-
-def arrows(
-    environments: Mapping[str, Environment], given: Sequence[str] = ()
-) -> tuple[tuple[str, str], ...]:
-    """Return the steps of a commit from one environment to the next; "" is main.
-
-    `given` are the first environments if no annotation marks them.
-    """
-    try:
-        first = first_environments(given, environments)
-    except KalypsoError:
-        first = ()
-    return (
-        *(("", name) for name in first),
-        *(
-            (name, each)
-            for name in in_order(environments)
-            for each in environments[name].next_environments
-        ),
-    )
-
-
-def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:
-    """Return the environments whose annotation names this one as next."""
-    return [each.name for each in environments.values() if name in each.next_environments]

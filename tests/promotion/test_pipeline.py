@@ -11,13 +11,8 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.overviews import CommitView, PullRequestView
-from kalypso_actions.promotion.pipeline import (
-    EnvironmentMoment,
-    Proposal,
-    in_order,
-    previous_of,
-    waits_of,
-)
+from kalypso_actions.promotion.environments import in_order, previous_of
+from kalypso_actions.promotion.pipeline import EnvironmentMoment, PipelineProposal, waits_of
 from kalypso_actions.promotion.start_records import StartRecord
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -32,7 +27,7 @@ def posted(description: str) -> CommitStatus:
     return CommitStatus("dev environment", "pending", description, "https://run")
 
 
-PULL = Proposal(
+PULL = PipelineProposal(
     "acme/gitops", PullRequestView(5, "dev", "https://pull", "dev", "kalypso/dev", "bot", NOON)
 )
 

@@ -31,8 +31,7 @@ from kalypso_actions.planning.findings import settled, without_causes
 from kalypso_actions.planning.fleet_checks import FleetView, check_fleet
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_branches
-from kalypso_actions.promotion.environments import FROM_CI, first_environments
-from kalypso_actions.promotion.pipeline import arrows
+from kalypso_actions.promotion.environments import FROM_CI, arrows, first_environments
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import cd_start, starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT

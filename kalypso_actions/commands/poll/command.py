@@ -15,7 +15,7 @@ from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
@@ -76,7 +76,7 @@ def _first(given: Sequence[str], environments: Mapping[str, Environment]) -> fro
 
 
 def _statuses(
-    context: CommandContext, environments: Sequence[EnvironmentInputs]
+    context: CommandContext, environments: Sequence[PresentInputs]
 ) -> Mapping[str, Mapping[str, CommitStatus]]:
     """Return the statuses of main's commits, newest first, and of those that environments name."""
     github, control_plane = context.github, context.control_plane

@@ -8,7 +8,7 @@ from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs
+from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.poll import PollInputs
@@ -79,7 +79,7 @@ class Repairs:
     problems: list[Problem] = field(default_factory=list)
     _runs: dict[str, tuple[ActiveRun, ...]] = field(default_factory=dict)
 
-    def of(self, environment: EnvironmentInputs) -> list[Write]:
+    def of(self, environment: PresentInputs) -> list[Write]:
         """Return all writes that an environment needs; a refusal of GitHub ends them."""
         writes: list[Write] = []
         try:
@@ -93,7 +93,7 @@ class Repairs:
             self.problems += error.problems
         return writes
 
-    def _schedule(self, environment: EnvironmentInputs, writes: list[Write]) -> None:
+    def _schedule(self, environment: PresentInputs, writes: list[Write]) -> None:
         status_context = start_records.schedule_context(environment.name)
         record = self._record(environment.head, status_context)
         start = next_schedule_start(
@@ -109,7 +109,7 @@ class Repairs:
             name, head = environment.name, environment.head
             self._make(Start("schedule", name, head, status_context, new, reason), writes)
 
-    def _pull_request_reason(self, environment: EnvironmentInputs) -> str:
+    def _pull_request_reason(self, environment: PresentInputs) -> str:
         """Return the reason why an open pull request of ours needs schedule; "" if none does."""
         for branch in environment.branches:
             for number in branch.own_pulls:
@@ -126,7 +126,7 @@ class Repairs:
                     return f"{branch.repository}#{pull.number} {reason}"
         return ""
 
-    def _lost_cd(self, environment: EnvironmentInputs, writes: list[Write]) -> Iterator[Start]:
+    def _lost_cd(self, environment: PresentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of cd, main's newest commit first.
 
         A start is not needed if the environment has its commit or a later one.
@@ -147,7 +147,7 @@ class Repairs:
             else:
                 yield Start("cd", environment.name, commit, status_context, record)
 
-    def _lost_checks(self, environment: EnvironmentInputs, writes: list[Write]) -> Iterator[Start]:
+    def _lost_checks(self, environment: PresentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of check-promote; none while people have to act."""
         status_context = start_records.schedule_context(environment.name)
         scheduled = self._record(environment.head, status_context)
@@ -268,7 +268,7 @@ class Repairs:
     def _identity(self) -> Identity:
         return viewer.identity(self.context.github, self.context.control_plane)
 
-    def _has(self, environment: EnvironmentInputs, commit: str) -> bool:
+    def _has(self, environment: PresentInputs, commit: str) -> bool:
         """Whether the environment has a commit of main, or a later one."""
         context, promoted_commit = self.context, environment.promoted_commit
         if promoted_commit is None:

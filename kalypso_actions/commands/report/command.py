@@ -24,7 +24,7 @@ from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
 from kalypso_actions.planning.fleet_report import ReportCollection
 from kalypso_actions.planning.plan import PlanOptions, make_plan
-from kalypso_actions.promotion.pipeline import in_order
+from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.report_document import ReportDocument, report_page
 from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling.registry import scheduler_of

@@ -31,7 +31,7 @@ from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
 
 @dataclass(frozen=True, slots=True)
-class EnvironmentInputs:
+class PresentInputs:
     """The inputs of schedule for an environment.
 
     `head` is the commit of the environment's branch, `promoted_commit` the one that the branch
@@ -69,7 +69,7 @@ def read_inputs(
     environments: Iterable[Environment],
     *,
     kinds: frozenset[str] = frozenset(),
-) -> tuple[list[EnvironmentInputs], list[Problem], list[Problem]]:
+) -> tuple[list[PresentInputs], list[Problem], list[Problem]]:
     """Return the inputs of the environments, problems and warnings.
 
     An unreadable environment is a problem, an unreadable registered repository a warning. With
@@ -94,7 +94,7 @@ def read_inputs(
             problems += _problems(name, error)
             continue
         digest = inputs_digest({folder: trees[folder] for folder in known.folders}, branches)
-        inputs.append(EnvironmentInputs(name, known.head, known.promoted_commit, branches, digest))
+        inputs.append(PresentInputs(name, known.head, known.promoted_commit, branches, digest))
     return inputs, problems, warnings
 
 

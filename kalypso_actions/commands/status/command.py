@@ -18,7 +18,8 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, OpenIssue
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline as rules
-from kalypso_actions.promotion.pipeline import EnvironmentMoment, Proposal
+from kalypso_actions.promotion.environments import in_order, previous_of
+from kalypso_actions.promotion.pipeline import EnvironmentMoment, PipelineProposal
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
@@ -51,8 +52,8 @@ def status(
     """
     environments = context.environments()
     wanted = [context.environment(name, environments).name for name in inputs.environment]
-    names = [name for name in rules.in_order(environments) if not wanted or name in wanted]
-    read = read_pipeline(context, [environments[name] for name in rules.in_order(environments)])
+    names = [name for name in in_order(environments) if not wanted or name in wanted]
+    read = read_pipeline(context, [environments[name] for name in in_order(environments)])
     summary = _Summary(context, read)
     source = closing(reports or open_cluster_reports(inputs, context)) if inputs.clusters else None
     with source or nullcontext() as asked:
@@ -121,7 +122,9 @@ class _Summary:
         pulls = self._read.control_plane.pull_requests
         to_main = (pull for pull in pulls if pull.base == self._read.main)
         return _waits(
-            rules.of_proposals(Proposal(self._context.control_plane, pull) for pull in to_main)
+            rules.of_proposals(
+                PipelineProposal(self._context.control_plane, pull) for pull in to_main
+            )
         )
 
     def _moment(self, item: EnvironmentBranches, *, with_previous: bool) -> EnvironmentMoment:
@@ -130,7 +133,7 @@ class _Summary:
         name, branch = environment.name, environment.control_plane.branch
         promoted = control_plane.commits.get(item.promoted_commit)
         head = control_plane.heads.get(branch)
-        previous = rules.previous_of(name, self._declared) if with_previous else ()
+        previous = previous_of(name, self._declared) if with_previous else ()
         return EnvironmentMoment(
             name=name,
             promoted=promoted,
@@ -159,17 +162,17 @@ class _Summary:
         tree = self._read.trees.get(place)
         return (named_commit(tree, item.environment.name) if tree else None) or ""
 
-    def _proposals(self, item: EnvironmentBranches) -> Iterator[Proposal]:
+    def _proposals(self, item: EnvironmentBranches) -> Iterator[PipelineProposal]:
         """Yield the pull requests to the environment's branch, and ours to its GitOps branches."""
         own_branch = item.environment.control_plane.branch
         for pull in self._read.control_plane.pull_requests:
             if pull.base == own_branch:
-                yield Proposal(self._context.control_plane, pull)
+                yield PipelineProposal(self._context.control_plane, pull)
         for place in dict.fromkeys((each.repository, each.branch) for each in item.gitops):
             repository, branch = place
             for pull in self._read.gitops[repository].pull_requests:
                 if pull.base == branch and may_be_own_branch(pull.head, item.environment.name):
-                    yield Proposal(repository, pull)
+                    yield PipelineProposal(repository, pull)
 
     def _gitops(self, item: EnvironmentBranches) -> Iterator[GitOpsBranchEntry]:
         for place in item.gitops:
@@ -218,7 +221,7 @@ def _waits(waits: Iterable[rules.Wait]) -> tuple[WaitEntry, ...]:
     )
 
 
-def _proposal(proposal: Proposal) -> ProposalEntry:
+def _proposal(proposal: PipelineProposal) -> ProposalEntry:
     pull = proposal.pull_request
     return ProposalEntry(
         repository=proposal.repository,

@@ -10,7 +10,7 @@ import yaml
 from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.commands.shared.schedule_inputs import EnvironmentInputs, read_inputs
+from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context
@@ -46,9 +46,9 @@ def started(result: CommandResult) -> list[tuple[str, str, int]]:
     return [(entry.workflow, entry.environment, entry.attempt) for entry in entries]
 
 
-def inputs_of(acme: Organisation, **given: Any) -> dict[str, EnvironmentInputs]:
+def inputs_of(acme: Organisation, **given: Any) -> dict[str, PresentInputs]:
     """Return the inputs of the readable environments by name, as poll reads them."""
-    inputs_by_name: dict[str, EnvironmentInputs] = {}
+    inputs_by_name: dict[str, PresentInputs] = {}
 
     def look(_: PollInputs, context: CommandContext) -> CommandResult:
         read, _problems, _warnings = read_inputs(context, context.environments().values())

@@ -95,11 +95,20 @@ def test_a_dry_run_sends_no_write(
     before = left(acme)
     acme.forget()
     acme.logged.clear()
-    act({"token": acme.token, "dry_run": "true"})
+    result = act({"token": acme.token, "dry_run": "true"})
     assert (acme.writes(), acme.recorded(), left(acme)) == ([], [], before)
+    assert result.document.writes
+    assert [f"Would {entry.line}" for entry in result.document.writes] == acme.logged[
+        -1 - len(result.document.writes) : -1
+    ]
     assert acme.logged[-1] == "nothing was written (dry run)."
     assert any(line.startswith("Would ") for line in acme.logged)
 
 
 def test_there_is_a_scene_of_every_command() -> None:
     assert {scene.command for scene in SCENES} == set(COMMANDS)
+
+
+def test_every_command_that_starts_or_promotes_has_a_dry_run() -> None:
+    written = {"ci", "cd", "schedule", "start-schedule", "notify", "check-promote", "poll"}
+    assert written <= {scene.command for scene in DRY_RUNS}
