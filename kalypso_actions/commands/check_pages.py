@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kalypso_actions.clients.github import pages
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
-from kalypso_actions.comparison.visibility import unpublishable
+from kalypso_actions.comparison.masking import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_pages import CheckPagesInputs
 from kalypso_actions.model.permissions import CONTROL_PLANE, Permission

@@ -32,7 +32,8 @@ from kalypso_actions.commands.shared.reading.main_position import (
     with_changes_of_main,
 )
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
-from kalypso_actions.comparison import Mask, tree_changes, unified_diff
+from kalypso_actions.comparison import Mask, unified_diff
+from kalypso_actions.comparison.differences import tree_changes
 from kalypso_actions.errors import KalypsoError, Problem, leveled
 from kalypso_actions.gitops.proposal_decision import propose
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files

@@ -7,12 +7,11 @@ repository that is less visible than the control plane is only counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from kalypso_actions.comparison.key_names import KeyNames
-from kalypso_actions.comparison.text_masking import MASKED, mask_line, mask_text
+from kalypso_actions.comparison.text_masking import MASKED, KeyNames, mask_line, mask_text
 from kalypso_actions.comparison.unified import hunks
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.differences import (
@@ -25,6 +24,7 @@ from kalypso_actions.model.differences import (
     ValueChange,
     Withheld,
 )
+from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.urls import repository_key
 
 ONLY_MASKED: Final = "\\ Only masked values differ.\n"
@@ -182,3 +182,35 @@ class _Masking:
 def _repositories(problem: Problem) -> Iterable[str]:
     places = (*problem.related, problem.where) if problem.where else problem.related
     return (where.repository for where in places)
+
+
+ORDER: Final[tuple[Visibility, ...]] = ("private", "internal", "public")
+
+
+def less_visible(
+    control_plane: Visibility, repositories: Mapping[str, Visibility | None]
+) -> frozenset[str]:
+    """Return the repositories that are less visible than the control plane.
+
+    None means that the visibility is unknown, for example on another server: the repository counts
+    as private. A private repository may have other readers than the control plane.
+    """
+    level = ORDER.index(control_plane)
+    return frozenset(
+        url
+        for url, visibility in repositories.items()
+        if visibility is None or ORDER.index(visibility) < level
+    )
+
+
+def unpublishable(
+    site_is_public: bool | None, repositories: Mapping[str, Visibility | None]
+) -> tuple[str, ...]:
+    """Return the repositories whose content a site must not show, in their order.
+
+    On a public site, or one with unknown readers (None), return all repositories that may not be
+    public.
+    """
+    if site_is_public is False:
+        return ()
+    return tuple(url for url, visibility in repositories.items() if visibility != "public")

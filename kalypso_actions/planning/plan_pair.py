@@ -11,10 +11,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from kalypso_actions import comparison, rendering
-from kalypso_actions.comparison import Configured, Mask, ValueDifference, ValueDifferences
+from kalypso_actions import rendering
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.differences import (
+    Configured,
+    ValueDifference,
+    ValueDifferences,
+    differing_documents,
+    document_changes,
+    grouped_values,
+    new_findings,
+    value_changes,
+)
 from kalypso_actions.errors import Finding, Location, of_level
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes, preserved_folders
 from kalypso_actions.model.differences import (
@@ -93,10 +103,10 @@ def plan_pair(
     compared = _compare_differing(before, after, mask, processes, progress)
     before_findings, _ = before.judge(head.base_trees, before.tree)
     after_findings, removal = after.judge(head.base_trees, before.tree)
-    problems_new, problems_known = comparison.new_findings(
+    problems_new, problems_known = new_findings(
         of_level(before_findings, "error"), of_level(after_findings, "error")
     )
-    warnings_new, warnings_known = comparison.new_findings(
+    warnings_new, warnings_known = new_findings(
         of_level(before_findings, "warning"), of_level(after_findings, "warning")
     )
     gaps_new, gaps_known = _missing_values(after, compared)
@@ -105,12 +115,12 @@ def plan_pair(
         assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
         assignments_removed=_names(before, _removed(before, after)),
         files=_diffs(before, after, compared, mask),
-        values=comparison.grouped_values(
+        values=grouped_values(
             (_name(after, folder), compared[folder].values)
             for folder in sorted(compared)
             if compared[folder].values
         ),
-        documents=comparison.document_changes(before.fleet, after.fleet),
+        documents=document_changes(before.fleet, after.fleet),
         problems_new=problems_new,
         problems_known=problems_known,
         warnings_new=(*warnings_new, *gaps_new),
@@ -393,10 +403,8 @@ def _differing(before: _PairSide, after: _PairSide) -> set[str]:
     return differing
 
 
-def _differing_names(
-    before: Iterable[comparison.Document], after: Iterable[comparison.Document]
-) -> set[str]:
-    return {name for name, _, _ in comparison.differing_documents(before, after)}
+def _differing_names(before: Iterable[Any], after: Iterable[Any]) -> set[str]:
+    return {name for name, _, _ in differing_documents(before, after)}
 
 
 def _removed(before: _PairSide, after: _PairSide) -> Iterator[str]:
@@ -474,7 +482,7 @@ def changed_values(
     assignments that the earlier fleet did not have.
     """
     known = (item for item in items if item.assignment.folder not in added)
-    return comparison.value_changes(_configured(earlier, fleet, known))
+    return value_changes(_configured(earlier, fleet, known))
 
 
 def _configured(

@@ -14,8 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.comparison import text_masking
-from kalypso_actions.comparison.key_names import MASKED_KEYS, SHOWN_KEYS, KeyNames
-from kalypso_actions.comparison.text_masking import mask_line, mask_text
+from kalypso_actions.comparison.text_masking import (
+    MASKED_KEYS,
+    SHOWN_KEYS,
+    KeyNames,
+    mask_line,
+    mask_text,
+)
 from kalypso_go.goyaml import dump_v3
 
 NAMES = KeyNames()

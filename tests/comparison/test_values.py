@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kalypso_actions.comparison import value_changes
-from kalypso_actions.comparison.values import Configured
+from kalypso_actions.comparison.differences import Configured, value_changes
 from kalypso_actions.model.config import MergedConfig, Origins
 from kalypso_actions.model.differences import AssignmentName
 

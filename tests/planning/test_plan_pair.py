@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.comparison import Mask, new_findings, tree_changes
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.differences import new_findings, tree_changes
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import AssignmentName, Comparison, SetValue
 from kalypso_actions.model.documents import Reading

@@ -10,7 +10,12 @@ from kalypso_actions.commands.diff.result import Difference
 from kalypso_actions.commands.shared.local_context import ControlPlanePlace
 from kalypso_actions.commands.shared.reading.base_trees import folder_of_tree, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
-from kalypso_actions.comparison import Mask, assignment_names, differing_paths, manifest_entries
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.differences import (
+    assignment_names,
+    differing_paths,
+    manifest_entries,
+)
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources

@@ -24,8 +24,8 @@ from kalypso_actions.commands.shared.local_context import CurrentClone, LocalCon
 from kalypso_actions.commands.shared.reading.document_reader import Reader, SharedReader
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.comparison import Mask
-from kalypso_actions.comparison.settings import changed_settings
-from kalypso_actions.comparison.visibility import less_visible
+from kalypso_actions.comparison.differences import changed_settings
+from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.counts import abbreviated

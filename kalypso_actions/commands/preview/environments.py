@@ -15,7 +15,8 @@ from kalypso_actions.commands.preview.sides import (
 )
 from kalypso_actions.commands.shared.reading.control_plane import environments_among
 from kalypso_actions.commands.shared.reading.document_reader import read_branch
-from kalypso_actions.comparison import Mask, new_findings
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.differences import new_findings
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.inputs.preview import PreviewInputs

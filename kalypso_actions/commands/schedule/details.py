@@ -26,7 +26,8 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     read_control_plane,
 )
-from kalypso_actions.comparison import Mask, visibility
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import changes_own, touches
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
@@ -312,7 +313,7 @@ def _hidden(proposal: Proposal, urls: Iterable[str], lookups: _Lookups) -> froze
     known = {url: lookups.visibility(url) for url in urls}
     own = proposal.known.overview.visibility
     own = own or lookups.visibility(lookups.context.url(proposal.branch.repository))
-    return visibility.less_visible(own or "public", known)
+    return less_visible(own or "public", known)
 
 
 def _with_commits(

@@ -10,7 +10,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.base_trees import named_commit
 from kalypso_actions.commands.status.clusters import cluster_states
 from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
-from kalypso_actions.comparison import assignment_names, manifest_entries
+from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.status import StatusInputs
