@@ -23,7 +23,7 @@ from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, In
 from kalypso_actions.inputs.reading import input_from_environment
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.onboarding import Consent
+from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.init_document import (
     InitDocument,

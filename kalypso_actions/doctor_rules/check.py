@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+from urllib.parse import quote
 
 from kalypso_actions.errors import Location, Problem
 
@@ -57,3 +58,24 @@ def _location_prefix(where: Location | None, place: str) -> str:
         line = f":{where.line}" if where.line else ""
         return f"{where.path}{line}{f' ({repository})' if repository else ''}: "
     return f"{repository}: " if repository else ""
+
+
+SECRETS_PAGE: Final = "settings/secrets/actions"
+VARIABLES_PAGE: Final = "settings/variables/actions"
+ENVIRONMENTS_PAGE: Final = "settings/environments"
+NEW_ENVIRONMENT_PAGE: Final = "settings/environments/new"
+ACTIONS_PAGE: Final = "settings/actions"
+RULES_PAGE: Final = "settings/rules"
+CLASSIC_RULES_PAGE: Final = "settings/branches"
+BRANCHES_PAGE: Final = "branches"
+GENERAL_PAGE: Final = "settings"
+
+
+def file_page(branch: str, path: str) -> str:
+    """Return the page of a file."""
+    return f"blob/{quote(branch)}/{quote(path)}"
+
+
+def workflow_page(path: str) -> str:
+    """Return the page where people enable the workflow of a file."""
+    return f"actions/workflows/{quote(path.rpartition('/')[2])}"

@@ -7,8 +7,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.doctor_rules import pages
-from kalypso_actions.doctor_rules.check import Check, State, ok, warning
+from kalypso_actions.doctor_rules.check import (
+    ACTIONS_PAGE,
+    BRANCHES_PAGE,
+    CLASSIC_RULES_PAGE,
+    GENERAL_PAGE,
+    RULES_PAGE,
+    Check,
+    State,
+    ok,
+    warning,
+)
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import REFUSING, BranchRules
 
@@ -72,23 +81,23 @@ USES: Final[Mapping[Place, Mapping[Action, Use]]] = {
 BYPASS: Final = "let the identity of the jobs bypass the rule, or exempt kalypso/** from it"
 
 ADVICE: Final = (
-    (r"not permitted to create or approve pull requests", "", pages.ACTIONS),
+    (r"not permitted to create or approve pull requests", "", ACTIONS_PAGE),
     (
         r"signed|signature",
         "run cd and schedule as a GitHub App, with commit-by: auto or api: GitHub signs no commit "
         "of a personal token",
-        pages.RULES,
+        RULES_PAGE,
     ),
     (
         r"(commits|merging|merges|rebasing) (are|is) not allowed on this repository",
         "allow a method of merging pull requests",
-        pages.GENERAL,
+        GENERAL_PAGE,
     ),
     (
         r"rule violation|GH013|protected branch|Cannot (delete|force-push)|hook declined|"
         r"review|approv|status check|Changes must be made|authorized to push",
         BYPASS,
-        pages.RULES,
+        RULES_PAGE,
     ),
 )
 """Pattern of GitHub's reason, advice ("": the problem's advice), page; the first match counts."""
@@ -143,7 +152,7 @@ def unprobed_rules(
             "see that it lets the identity of the jobs push"
             if place == CONTROL_PLANE
             else "see that it lets people, or auto-merge, merge",
-            pages.CLASSIC_RULES,
+            CLASSIC_RULES_PAGE,
         )
     if not types:
         return ok(repository, f"{branch} has no rules that the probe's branches lack")
@@ -159,7 +168,7 @@ def unprobed_rules(
         repository,
         f"{text}; cd pushes to {branch}",
         "let the identity of cd bypass them, or let cd propose (mode: pull-request)",
-        pages.RULES,
+        RULES_PAGE,
     )
 
 
@@ -174,7 +183,7 @@ def remains(repository: str, pull_request: int | None, left: Collection[str]) ->
         return ok(repository, f"the probe has deleted what it made; {kept}")
     names = ", ".join(left)
     return warning(
-        repository, f"the probe could not delete {names}", "delete it yourself", pages.BRANCHES
+        repository, f"the probe could not delete {names}", "delete it yourself", BRANCHES_PAGE
     )
 
 

@@ -1,13 +1,74 @@
-"""Repositories: access, branches, labels, and open pull requests of upstream."""
+"""Permissions and repositories of the GitHub App's installation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from kalypso_actions.doctor_rules import pages
-from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.model.github import PullRequest, RepositoryFacts
+from kalypso_actions.doctor_rules.check import (
+    ACTIONS_PAGE,
+    CLASSIC_RULES_PAGE,
+    ENVIRONMENTS_PAGE,
+    GENERAL_PAGE,
+    NEW_ENVIRONMENT_PAGE,
+    RULES_PAGE,
+    Check,
+    file_page,
+    ok,
+    problem,
+    warning,
+)
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.github import (
+    REFUSING,
+    ActionsSettings,
+    AppInstallation,
+    BranchRules,
+    PullRequest,
+    RepositoryFacts,
+)
+from kalypso_actions.model.kinds import ClusterType
+
+LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
+
+
+def app_checks(
+    owner: str, installation: AppInstallation, required: Mapping[str, str]
+) -> Iterator[Check]:
+    """Check the installation for an owner against the permissions that the chain requires.
+
+    `required` maps each permission, as GitHub's API names it, to its level.
+    """
+    granted = installation.permissions
+    missing = [
+        f"{name}: {level}"
+        for name, level in required.items()
+        if LEVELS.get(granted.get(name, ""), 0) < LEVELS[level]
+    ]
+    if not missing:
+        yield ok(owner, "the App is installed with all permissions that it needs")
+        return
+    yield problem(
+        owner,
+        f"the App lacks {', '.join(missing)}",
+        "add the permissions to the App, and accept them where it is installed",
+        installation.page,
+    )
+
+
+def app_repository_check(name: str, installation: AppInstallation, *, is_selected: bool) -> Check:
+    """Check that the installation covers a repository."""
+    if is_selected:
+        return ok(name, "the App is installed for the repository")
+    return problem(
+        name,
+        "the App is not installed for the repository",
+        "add the repository to the App's installation",
+        installation.page,
+    )
+
 
 UPSTREAM_PREFIX: Final = "deployment/"
 """The prefix of the branches that upstream proposes from."""
@@ -20,7 +81,7 @@ def access_checks(name: str, repository: RepositoryFacts, *, by_app: bool) -> It
             name,
             "the repository is archived: nobody can write to it",
             "unarchive it",
-            pages.GENERAL,
+            GENERAL_PAGE,
         )
     if not by_app and not repository.may_push:
         yield warning(
@@ -30,7 +91,7 @@ def access_checks(name: str, repository: RepositoryFacts, *, by_app: bool) -> It
         )
 
 
-def branch_check(repository: str, branch: str, *, exists: bool) -> Check:
+def gitops_branch_check(repository: str, branch: str, *, exists: bool) -> Check:
     """Check that a GitOps branch exists."""
     if exists:
         return ok(repository, f"the branch {branch} exists")
@@ -55,3 +116,247 @@ def label_check(repository: str, label: str, *, exists: bool) -> Check:
     """Report whether a label exists; schedule creates a missing one."""
     text = "exists" if exists else "does not exist yet: schedule creates it"
     return ok(repository, f"the label {label} {text}")
+
+
+NEXT_ENVIRONMENT: Final = "NEXT_ENVIRONMENT"
+"""The variable or secret of a GitHub environment that names the next environments."""
+
+
+def no_environments(control_plane: str, main: str) -> Check:
+    """Report a control plane without Environment objects."""
+    return problem(
+        control_plane,
+        f"{main} has no Environment object",
+        "kalypso init writes Environment objects and their branches",
+    )
+
+
+def environment_branch_check(
+    control_plane: str, environment: str, branch: str, *, exists: bool
+) -> Check:
+    """Check that the environment has its branch in the control plane."""
+    if exists:
+        return ok(control_plane, f"the environment {environment} has its branch {branch}")
+    return problem(
+        control_plane,
+        f"the environment {environment} has no branch {branch}",
+        "kalypso init creates it",
+    )
+
+
+def rendering_check(control_plane: str, environment: str, assignments: int | None) -> Check:
+    """Report the number of rendered assignments; None if rendering fails."""
+    if assignments is None:
+        return problem(
+            control_plane,
+            f"{environment} cannot be read and rendered",
+            "solve the problems that this report lists for it",
+        )
+    return ok(
+        control_plane,
+        f"{environment} can be read and rendered: {counted(assignments, 'assignment')}",
+    )
+
+
+def has_reporting_clusters(cluster_types: Collection[ClusterType]) -> bool:
+    """Whether clusters of an environment report their state.
+
+    An environment without cluster types counts, because it may still get such clusters.
+    """
+    return not cluster_types or any(
+        cluster_type.reports_compliance for cluster_type in cluster_types
+    )
+
+
+def is_named_by_secret(
+    used_in_environment: Collection[str], secrets_of_environment: Collection[str]
+) -> bool:
+    """Whether the workflow takes the next environment from a secret, which nobody can read."""
+    return (
+        f"secrets.{NEXT_ENVIRONMENT}" in used_in_environment
+        and NEXT_ENVIRONMENT in secrets_of_environment
+    )
+
+
+def promotes_by_secret(control_plane: str, environment: str) -> Check:
+    """Report that a secret names the next environment."""
+    return ok(control_plane, f"the secret {NEXT_ENVIRONMENT} of {environment} names its next one")
+
+
+def promotion_check(control_plane: str, environment: str, following: Sequence[str]) -> Check:
+    """Report the environments that an environment promotes to."""
+    text = f"goes on to {', '.join(following)}" if following else "is a last environment"
+    return ok(control_plane, f"{environment} {text}")
+
+
+def promotion_problems(
+    control_plane: str, environment: str, problems: Sequence[Problem], *, by_variable: bool
+) -> Iterator[Check]:
+    """Report that the names of the next environments are wrong."""
+    page = ENVIRONMENTS_PAGE if by_variable else ""
+    for wrong in problems:
+        yield problem(control_plane, f"{environment}: {wrong.message}", wrong.advice, page)
+
+
+def github_environment_check(
+    control_plane: str, environment: str, existing: Collection[str]
+) -> Check:
+    """Check that GitHub has an environment of this name, in upper or lower case."""
+    if environment.lower() in {name.lower() for name in existing}:
+        return ok(control_plane, f"there is a GitHub environment {environment}")
+    return warning(
+        control_plane,
+        f"there is no GitHub environment {environment}: its first job creates it, unprotected",
+        "create it, with the people who must review deployments",
+        NEW_ENVIRONMENT_PAGE,
+    )
+
+
+PULL_REQUESTS: Final = re.compile(
+    r"^\s*(?:pull-requests:\s*write|permissions:\s*write-all)\b", re.MULTILINE
+)
+
+REFUSING_OWN: Final = REFUSING | {"creation", "deletion", "non_fast_forward"}
+"""Rules that keep Kalypso from creating, force-pushing or deleting its own branches."""
+
+
+def push_checks(
+    place: str,
+    branch: str,
+    rules: BranchRules,
+    command: str,
+    alternative: str = "",
+    *,
+    is_own: bool = False,
+    by_job: bool = False,
+) -> Iterator[Check]:
+    """Check that rules let a command push to a branch; `alternative` extends the advice.
+
+    `is_own`: Kalypso creates, force-pushes and deletes the branch. `by_job`: the command pushes
+    with its job's token, which no ruleset can exempt.
+    """
+    refusing = [rule for rule in rules.types if rule in (REFUSING_OWN if is_own else REFUSING)]
+    if rules.is_classic:
+        yield _unknown_classic_rule(
+            place,
+            branch,
+            f"see that {command} may push{' by force' if is_own else ''}{alternative}",
+        )
+    elif refusing and by_job:
+        yield problem(
+            place,
+            f"rules of {branch} refuse pushes ({', '.join(refusing)}), and no ruleset can let the "
+            f"job's GITHUB_TOKEN, with which {command} runs, bypass them",
+            "let the App bypass them, and give it to the job: kalypso init --update-workflows "
+            f"writes its lines{alternative}",
+            RULES_PAGE,
+        )
+    elif refusing:
+        yield warning(
+            place,
+            f"rules of {branch} refuse pushes ({', '.join(refusing)}); GitHub does not say whether "
+            f"they apply to {command}",
+            f"let {command} bypass them as a GitHub App, since GITHUB_TOKEN cannot{alternative}",
+            RULES_PAGE,
+        )
+    else:
+        yield ok(place, f"no rule keeps {command} from pushing to {branch}")
+
+
+def signature_checks(place: str, branch: str, rules: BranchRules, command: str) -> Iterator[Check]:
+    """Report how a command commits if a ruleset requires signatures."""
+    if rules.requires_signatures:
+        yield ok(
+            place,
+            f"commits on {branch} must be signed: GitHub makes and signs those of {command}, if it "
+            "runs as an App or by the job's token (commit-by: auto or api)",
+        )
+
+
+def approval_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:
+    """Check that new commits dismiss an approval, because Kalypso updates its pull requests."""
+    if rules.is_classic:
+        yield _unknown_classic_rule(
+            place, branch, "if it requires approvals, see that it dismisses stale ones"
+        )
+    elif not rules.required_approvals:
+        yield ok(place, f"merges to {branch} need no approval")
+    elif rules.dismisses_stale_approvals:
+        yield ok(place, f"merges to {branch} need an approval of the latest commit")
+    else:
+        yield warning(
+            place,
+            f"approvals for {branch} outlive new commits, and Kalypso updates its pull requests",
+            "enable 'Dismiss stale pull request approvals when new commits are pushed'",
+            RULES_PAGE,
+        )
+
+
+def _unknown_classic_rule(place: str, branch: str, advice: str) -> Check:
+    text = f"a classic rule protects {branch}; its content is not checked"
+    return warning(place, text, advice, CLASSIC_RULES_PAGE)
+
+
+def actions_checks(
+    place: str, settings: ActionsSettings, used: Collection[str], *, proposes_by_job: bool
+) -> Iterator[Check]:
+    """Check that workflows run, may use Kalypso's actions, and may open pull requests if needed.
+
+    `used` are the repositories of the actions in the workflow files. `proposes_by_job`: cd opens
+    pull requests with its job's token.
+    """
+    if not settings.enabled:
+        yield problem(place, "GitHub Actions is disabled", "enable it", ACTIONS_PAGE)
+        return
+    owner = place.partition("/")[0].lower()
+    others = sorted(name for name in used if name.partition("/")[0].lower() != owner)
+    names = ", ".join(others) or "Kalypso's"
+    if settings.allowed == "all" or (used and not others):
+        yield ok(place, "GitHub Actions is enabled, and may use Kalypso's actions")
+    elif settings.allowed == "local_only":
+        yield problem(
+            place,
+            f"actions of other owners are not allowed: {names}",
+            "allow them, or use a copy of your own",
+            ACTIONS_PAGE,
+        )
+    else:
+        yield warning(
+            place,
+            "only selected actions are allowed",
+            f"see that these are among them: {names}",
+            ACTIONS_PAGE,
+        )
+    if proposes_by_job and not settings.jobs_may_open_pull_requests:
+        yield problem(
+            place,
+            "jobs may not open pull requests, but cd is to do so (mode: pull-request)",
+            "allow it, also in the organization's settings, or let cd use the App",
+            ACTIONS_PAGE,
+        )
+
+
+def required_check_checks(place: str, branch: str, rules: BranchRules) -> Iterator[Check]:
+    """Check that required checks can run for pull requests that a job's token opens.
+
+    Since June 2026, the workflows of such pull requests wait until a person approves them.
+    """
+    if rules.requires_checks:
+        yield warning(
+            place,
+            f"{branch} requires checks, but workflows of pull requests that cd opens with "
+            "GITHUB_TOKEN wait until a person approves them",
+            "let cd open them as the App: set app-id and app-private-key in cd.yaml",
+            RULES_PAGE,
+        )
+
+
+def proposal_checks(place: str, branch: str, path: str, text: str) -> Iterator[Check]:
+    """Check that the job of a workflow file with `mode: pull-request` may open pull requests."""
+    if not PULL_REQUESTS.search(text):
+        yield problem(
+            place,
+            f"{path} on {branch} has mode: pull-request, but its job may open no pull request",
+            "add pull-requests: write to the job's permissions",
+            file_page(branch, path),
+        )

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from kalypso_actions.doctor_rules.check import Check, ok, problem, warning
-from kalypso_actions.doctor_rules.pages import file, workflow
-from kalypso_actions.doctor_rules.template_options import uses_only_options
+import yaml
+
+from kalypso_actions.doctor_rules.check import (
+    SECRETS_PAGE,
+    VARIABLES_PAGE,
+    Check,
+    file_page,
+    ok,
+    problem,
+    warning,
+    workflow_page,
+)
+from kalypso_actions.doctor_rules.repositories import NEXT_ENVIRONMENT
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
+from kalypso_actions.model.github import SettingNames
 from kalypso_actions.model.workflow_origins import (
     ACTIONS,
     USES_OURS,
@@ -26,7 +39,7 @@ USED: Final = re.compile(
 )
 """Finds the repository and the reference of Kalypso's actions, to fill in templates with them."""
 
-OPTIONAL: Final = frozenset(
+OPTIONAL_WORKFLOWS: Final = frozenset(
     f"{FOLDER}{name}.yaml" for name in ("preview", "preview-comment", "report")
 )
 """Workflows that the chain does not need: previews, and the page about the fleet."""
@@ -59,12 +72,12 @@ def workflow_checks(
         state = states.get(path, "")
         is_disabled = state.startswith("disabled")
         if text is None:
-            missing = warning if path in OPTIONAL else problem
+            missing = warning if path in OPTIONAL_WORKFLOWS else problem
             yield missing(place, f"{path} is missing on {branch}", "kalypso init writes it")
             continue
         if is_disabled:
             yield problem(
-                place, f"{path} is disabled ({state})", "enable the workflow", workflow(path)
+                place, f"{path} is disabled ({state})", "enable the workflow", workflow_page(path)
             )
         difference = _difference(files, path, text, templates)
         if difference:
@@ -80,7 +93,7 @@ def workflow_checks(
                 place,
                 f"{path} on {branch} is a workflow file of upstream that is no longer used",
                 "delete it, or let kalypso init --delete-upstream-workflows do it",
-                file(branch, path),
+                file_page(branch, path),
             )
 
 
@@ -100,14 +113,14 @@ def copy_checks(
                 f"{path} on {files.branch} is not the same on {default.branch}: GitHub may refuse "
                 "new branches with it, as the App has no permission for workflows",
                 "copy it",
-                file(default.branch, path),
+                file_page(default.branch, path),
             )
 
 
 def _difference(files: BranchWorkflows, path: str, text: str, templates: Templates) -> Check | None:
     """Report a file that neither matches our template nor uses the options in its comments."""
     where = f"{path} on {files.branch}"
-    page = file(files.branch, path)
+    page = file_page(files.branch, path)
     if not USES_OURS.search(text):
         upstream = origin_of_workflow(text, "") == "upstream"
         owner = "upstream's" if upstream else "somebody else's: it uses none of our actions"
@@ -133,3 +146,266 @@ def used_actions(texts: Iterable[str]) -> set[str]:
 def _references(text: str) -> Iterator[re.Match[str]]:
     matches = (USED.match(text, line.start()) for line in USES_OURS.finditer(text))
     return filter(None, matches)
+
+
+OFFERED: Final = re.compile(r"^\s*# ([a-z-]+): \S+( .*)?$", re.MULTILINE)
+COMMENT: Final = re.compile(r"(^|\s)#.*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """The keys that an offered line replaces, and the lines that must or may come with it."""
+
+    replaces: frozenset[str] = frozenset()
+    adds: frozenset[str] = frozenset()
+    may_add: frozenset[str] = frozenset()
+
+
+CONTINUES: Final = re.compile(
+    r"environment: >-\s+\$\{\{ inputs\.started_at == '' && inputs\.environment \|\|\s+"
+    r"github\.triggering_actor != '[^']+\[bot\]' && inputs\.environment \|\| '' \}\}"
+)
+"""The environment of check-promote's job, except for a continued run that the App has started.
+
+GitHub binds no environment for an empty name (Toloka/tolokaforge#646).
+"""
+
+OPTIONS: Final[Mapping[str, _Option]] = {
+    "token": _Option(frozenset({"app-id", "app-private-key"})),
+    "next-environment": _Option(frozenset({"next-environment"})),
+    "azure-credentials": _Option(
+        frozenset({"azure-client-id", "azure-tenant-id", "id-token", "permissions"}),
+        may_add=frozenset({"permissions: {}"}),
+    ),
+    "app-id": _Option(),
+    "app-private-key": _Option(),
+    "commit-by": _Option(),
+    "mode": _Option(adds=frozenset({"pull-requests: write"})),
+    "pull-requests": _Option(frozenset({"app-id", "app-private-key"})),
+    "statuses": _Option(),
+}
+"""The options, by the input or permission that templates offer in a comment."""
+
+
+def uses_only_options(text: str, template: str) -> bool:
+    """Whether a file differs from its template only in comments and offered options."""
+    text = CONTINUES.sub("environment: ${{ inputs.environment }}", text)
+    file_lines, template_lines = Counter(_code(text)), Counter(_code(template))
+    offered = {
+        COMMENT.sub("", match[0].strip(" #")).strip() for match in OFFERED.finditer(template)
+    }
+    added = set(file_lines - template_lines)
+    removed = {_key(line) for line in template_lines - file_lines}
+    chosen = {_key(line) for line in added & offered}
+    if not chosen <= OPTIONS.keys():
+        return False
+    options = [OPTIONS[key] for key in chosen]
+    required = {line for option in options for line in option.adds}
+    allowed = offered | required | {line for option in options for line in option.may_add}
+    replaced = {key for option in options for key in option.replaces}
+    return required <= added <= allowed and removed <= replaced
+
+
+def _code(text: str) -> Iterator[str]:
+    """Yield the lines without comments and indentation; skip empty lines."""
+    return filter(None, (COMMENT.sub("", line).strip() for line in text.splitlines()))
+
+
+def _key(line: str) -> str:
+    return line.partition(":")[0]
+
+
+EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+NAME: Final = re.compile(r"\b(secrets|vars)(?:\.|\[\s*')([A-Za-z_][A-Za-z0-9_]*)", re.IGNORECASE)
+"""`secrets.KEY` or `secrets['KEY']`; GitHub ignores case."""
+
+ALWAYS_SET: Final = frozenset({"GITHUB_TOKEN"})
+"""Secrets that GitHub sets itself."""
+
+OPTIONAL_NAMES: Final = frozenset({NEXT_ENVIRONMENT})
+"""Annotations can replace this name; `environments.promotion_check` reports the result."""
+
+AZURE_VARIABLES: Final = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"})
+
+
+@dataclass(frozen=True, slots=True)
+class UsedNames:
+    """Names that the jobs of a workflow use, inside and outside of GitHub environments.
+
+    A name is `secrets.KEY` or `vars.KEY`.
+    """
+
+    in_environment: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+
+    def __or__(self, other: UsedNames) -> UsedNames:
+        """Merge the names of one file on two branches."""
+        return UsedNames(
+            self.in_environment | other.in_environment, self.elsewhere | other.elsewhere
+        )
+
+
+def used_names(text: str) -> UsedNames:
+    """Return the secrets and variables in the expressions of a workflow file.
+
+    An expression with an alternative (`||`) requires no name. A file that is not YAML uses none,
+    because GitHub does not run it.
+    """
+    try:
+        document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (it makes only strings)
+    except (yaml.YAMLError, RecursionError):
+        document = None
+    jobs = document.get("jobs") if isinstance(document, dict) else None
+    in_environment: set[str] = set()
+    elsewhere: set[str] = set()
+    for job in jobs.values() if isinstance(jobs, dict) else ():
+        has_environment = isinstance(job, dict) and job.get("environment")
+        names = in_environment if has_environment else elsewhere
+        for value in _strings(job):
+            for expression in EXPRESSION.findall(value):
+                if "||" not in expression:
+                    names |= {
+                        f"{kind.lower()}.{name.upper()}" for kind, name in NAME.findall(expression)
+                    }
+    return UsedNames(frozenset(in_environment), frozenset(elsewhere))
+
+
+def name_checks(
+    place: str,
+    used: Mapping[str, UsedNames],
+    of_repository: SettingNames,
+    of_environments: Mapping[str, SettingNames],
+    *,
+    not_reporting: Collection[str] = (),
+) -> Iterator[Check]:
+    """Check that the secrets and variables of the workflow files `used` are set.
+
+    A job in an environment also sees the names of that environment, so each environment must set
+    the names that the repository lacks. The environments `not_reporting` need no Azure variables.
+    """
+    problems = [
+        *_missing_everywhere(place, used, of_repository),
+        *_missing_in_environments(place, used, of_repository, of_environments, not_reporting),
+    ]
+    wanted = {name for names in used.values() for name in names.elsewhere} | {
+        name
+        for names in used.values()
+        for name in names.in_environment
+        if _is_set(name, of_repository)
+        or any(_is_required(name, environment, not_reporting) for environment in of_environments)
+    }
+    short_names = {name.partition(".")[2] for name in wanted} - OPTIONAL_NAMES
+    if short_names and not problems:
+        yield ok(place, f"secrets and variables are set: {', '.join(sorted(short_names))}")
+    yield from problems
+    if NEXT_ENVIRONMENT in of_repository.variables:
+        yield problem(
+            place,
+            f"{NEXT_ENVIRONMENT} is a variable of the repository: every environment, even the "
+            "last, has a next one",
+            "delete it, and set it in the GitHub environments, or annotate the Environment objects",
+            VARIABLES_PAGE,
+        )
+
+
+def _missing_everywhere(
+    place: str, used: Mapping[str, UsedNames], of_repository: SettingNames
+) -> Iterator[Check]:
+    users: dict[str, list[str]] = {}
+    for file, names in used.items():
+        for name in sorted(names.elsewhere):
+            if not _is_set(name, of_repository):
+                users.setdefault(name, []).append(file)
+    for name, files in users.items():
+        yield _missing(place, name, f"for {', '.join(files)}", "for the repository or its owner")
+
+
+def _missing_in_environments(
+    place: str,
+    used: Mapping[str, UsedNames],
+    of_repository: SettingNames,
+    of_environments: Mapping[str, SettingNames],
+    not_reporting: Collection[str],
+) -> Iterator[Check]:
+    for environment, of_environment in of_environments.items():
+        for file, names in used.items():
+            for name in sorted(names.in_environment - names.elsewhere):
+                if not _is_required(name, environment, not_reporting):
+                    continue
+                if _is_set(name, of_repository) or _is_set(name, of_environment):
+                    continue
+                where = f"for the repository, or for the GitHub environment {environment}"
+                yield _missing(place, name, f"for {environment} in {file}", where)
+
+
+def _is_required(name: str, environment: str, not_reporting: Collection[str]) -> bool:
+    """Whether the jobs of an environment need a name."""
+    short = name.partition(".")[2]
+    return short not in OPTIONAL_NAMES and not (
+        short in AZURE_VARIABLES and environment in not_reporting
+    )
+
+
+def _missing(place: str, name: str, users: str, where: str) -> Check:
+    """Report a missing name; only warn of names that are not ours, as the job may not need them."""
+    kind, _, short = name.partition(".")
+    noun = "secret" if kind == "secrets" else "variable"
+    text = f"the {noun} {short} is not set ({users})"
+    known = short.startswith(("KALYPSO_", "AZURE_")) or short.endswith("_TOKEN")
+    page = SECRETS_PAGE if kind == "secrets" else VARIABLES_PAGE
+    return (problem if known else warning)(place, text, f"set it {where}", page)
+
+
+def _is_set(name: str, names: SettingNames) -> bool:
+    kind, _, short = name.partition(".")
+    if kind == "secrets":
+        return short in names.secrets or short in ALWAYS_SET
+    return short in names.variables
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every string in a document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
+
+
+def credential_checks(
+    place: str,
+    main: str,
+    environments: Sequence[str],
+    check_promote: str,
+    prefixes: Sequence[str],
+) -> Iterator[Check]:
+    """Check the number of credentials of the repository's identity.
+
+    `environments` are those that sign in with it, without an AZURE_CLIENT_ID of their own.
+    `check_promote` is the text of the workflow file. `prefixes` are the possible prefixes of the
+    subjects. There are two if GitHub may use either form, and each may need a credential.
+    """
+    continues = bool(CONTINUES.search(check_promote))
+    if continues:
+        subjects = " or ".join(f"{prefix}:ref:refs/heads/{main}" for prefix in prefixes)
+        text = "continued runs of check-promote ask no reviewers, and have no GitHub environment"
+        yield ok(place, f"{text}: they sign in to Azure with a credential for {subjects}")
+    needed = len(environments) + continues
+    of_all_forms = needed * len(prefixes)
+    capacity = MAX_CREDENTIALS // len(prefixes) - continues
+    advice = (
+        "create a second identity, and set AZURE_CLIENT_ID as a variable of the GitHub "
+        f"environments that use it: {', '.join(environments[capacity:])}"
+    )
+    if needed > MAX_CREDENTIALS:
+        text = (
+            f"{needed} federated credentials are needed, but Azure accepts {MAX_CREDENTIALS} for "
+            "each identity"
+        )
+        yield problem(place, text, advice, VARIABLES_PAGE)
+    elif of_all_forms > MAX_CREDENTIALS:
+        text = (
+            f"{of_all_forms} federated credentials are needed for both forms of subjects, but "
+            f"Azure accepts {MAX_CREDENTIALS} for each identity"
+        )
+        yield warning(place, text, f"keep one form, or {advice}", VARIABLES_PAGE)

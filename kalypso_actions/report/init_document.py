@@ -9,6 +9,7 @@ from pydantic import Field
 from rich.console import Console
 
 from kalypso_actions.report import markdown
+from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.terminal import print_line
 
@@ -54,7 +55,8 @@ class InitTaskEntry(Document):
 class InitDocument(Document):
     """The output of `kalypso init --output json`.
 
-    `written` means that init pushed or proposed at least one branch.
+    `written` means that init pushed or proposed at least one branch. `writes` are those to GitHub
+    that a dry run would make.
     """
 
     schema_name: str = Field("kalypso.init/v1", alias="schema")
@@ -64,6 +66,7 @@ class InitDocument(Document):
     written: bool = False
     branches: tuple[InitBranchEntry, ...] = ()
     remaining: tuple[InitTaskEntry, ...] = ()
+    writes: tuple[WriteEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
@@ -79,6 +82,8 @@ def print_preview(console: Console, document: InitDocument) -> None:
         console.print()
     if not changed:
         print_line(console, "There is nothing to write: all files are in place.")
+    for write in document.writes:
+        print_line(console, f"Would {write.line}")
 
 
 def print_result(console: Console, document: InitDocument, *, in_clones: bool) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kalypso_actions.doctor_rules import (
-    Check,
-)
+from kalypso_actions.doctor_rules.check import Check
 
 
 def lines_of(checks: Iterable[Check]) -> list[str]:

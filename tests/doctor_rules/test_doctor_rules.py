@@ -8,16 +8,16 @@ import pytest
 import yaml
 
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
-from kalypso_actions.doctor_rules import (
+from kalypso_actions.doctor_rules.repositories import app_checks
+from kalypso_actions.doctor_rules.workflows import (
     BranchWorkflows,
     UsedNames,
-    app_checks,
     credential_checks,
     name_checks,
     used_names,
+    uses_only_options,
     workflow_checks,
 )
-from kalypso_actions.doctor_rules.template_options import uses_only_options
 from kalypso_actions.model.github import AppInstallation, SettingNames
 from kalypso_actions.model.workflow_placeholders import Placeholders
 from tests.doctor_rules.check_lines import lines_of

@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from kalypso_actions.doctor_rules import pages
-from kalypso_actions.doctor_rules.check import State
+from kalypso_actions.doctor_rules.check import ACTIONS_PAGE, GENERAL_PAGE, RULES_PAGE, State
 from kalypso_actions.doctor_rules.probe import (
     BYPASS,
     CONTROL_PLANE,
@@ -26,22 +25,22 @@ OF_CLIENT: Final = "the advice of the client"
 @pytest.mark.parametrize(
     ("reason", "advice", "page"),
     [
-        ("Repository rule violations found Cannot delete this branch", BYPASS, pages.RULES),
-        ("GH013: Repository rule violations found for refs/heads/x", BYPASS, pages.RULES),
-        ("protected branch hook declined", BYPASS, pages.RULES),
-        ("You're not authorized to push to this branch.", BYPASS, pages.RULES),
-        ("Merge commits are not allowed on this repository.", ALLOW, pages.GENERAL),
+        ("Repository rule violations found Cannot delete this branch", BYPASS, RULES_PAGE),
+        ("GH013: Repository rule violations found for refs/heads/x", BYPASS, RULES_PAGE),
+        ("protected branch hook declined", BYPASS, RULES_PAGE),
+        ("You're not authorized to push to this branch.", BYPASS, RULES_PAGE),
+        ("Merge commits are not allowed on this repository.", ALLOW, GENERAL_PAGE),
         ("Resource not accessible by integration", OF_CLIENT, ""),
         (
             "GitHub Actions is not permitted to create or approve pull requests.",
             OF_CLIENT,
-            pages.ACTIONS,
+            ACTIONS_PAGE,
         ),
         (
             "Commits must have verified signatures.",
             "run cd and schedule as a GitHub App, with commit-by: auto or api: GitHub signs no "
             "commit of a personal token",
-            pages.RULES,
+            RULES_PAGE,
         ),
     ],
 )

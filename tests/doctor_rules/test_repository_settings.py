@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.doctor_rules import (
+from kalypso_actions.doctor_rules.repositories import (
     actions_checks,
     approval_checks,
     push_checks,

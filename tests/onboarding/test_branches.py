@@ -6,20 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from kalypso_actions.onboarding import (
+from kalypso_actions.onboarding.branches import (
     BranchState,
     Consent,
-    EnvironmentSetup,
     FileChange,
-    RepositorySetup,
-    Setup,
-    StarterFiles,
-    WorkflowFiles,
+    additions,
     plan_branches,
     unified_diff,
+    workflow_changes,
 )
-from kalypso_actions.onboarding.changes import additions, workflow_changes
-from kalypso_actions.onboarding.starter import scalar
+from kalypso_actions.onboarding.files import StarterFiles, WorkflowFiles, scalar
+from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 
 STARTER = StarterFiles(
     {

@@ -12,16 +12,18 @@ import pytest
 
 from kalypso_actions.model.federated_credentials import IDS_SINCE, subject_prefixes
 from kalypso_actions.model.github import RepositoryFacts
-from kalypso_actions.onboarding import (
-    EnvironmentSetup,
-    RepositorySetup,
-    Setup,
+from kalypso_actions.onboarding.branches import BranchPlan, Consent, FileChange, WrittenBranch
+from kalypso_actions.onboarding.open_tasks import (
     Task,
+    app_url,
+    closing_tasks,
+    continued_subjects,
+    issuer,
+    obsolete_tasks,
     remaining_tasks,
+    subjects,
 )
-from kalypso_actions.onboarding.azure import continued_subjects, issuer, subjects
-from kalypso_actions.onboarding.changes import BranchPlan, Consent, FileChange, WrittenBranch
-from kalypso_actions.onboarding.open_tasks import app_url, closing_tasks, obsolete_tasks
+from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 
 PERMISSIONS = {"actions": "write", "pull_requests": "write"}
 

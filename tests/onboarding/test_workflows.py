@@ -9,7 +9,7 @@ from kalypso_actions.model.workflow_origins import (
     is_upstreams_other_file,
     origin_of_workflow,
 )
-from kalypso_actions.onboarding.workflows import for_branch, proposes
+from kalypso_actions.onboarding.files import for_branch, proposes
 
 TEMPLATE = "jobs:\n  ci:\n    steps:\n      - uses: a/kalypso-actions/actions/ci@v0\n"
 CI = ".github/workflows/ci.yaml"

@@ -1,15 +1,8 @@
 """`kalypso doctor`: check a control plane and its GitOps repositories.
 
-It writes nothing without `--probe`. The rules of the checks are in `doctor_rules`.
+    document = doctor(DoctorInputs(...), runtime)
 
-checklist       the checks that were made so far
-facts           the environments and their GitOps branches
-workflows       workflow files, and the secrets and variables that they use
-control_plane   the control plane
-gitops          the GitOps repositories
-environments    each environment: its rendering, and where it promotes to
-access          rights of the App or the token, and the reports of the clusters
-probe           try the chain's writes on throw-away branches
+It writes nothing without `--probe`. `doctor_rules` judges the facts that this room reads.
 """
 
 from __future__ import annotations
@@ -18,18 +11,20 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import partial
 
-from kalypso_actions.commands.doctor.access import check_cluster_reports, check_credentials
-from kalypso_actions.commands.doctor.checklist import Checklist
-from kalypso_actions.commands.doctor.control_plane import check_control_plane
-from kalypso_actions.commands.doctor.environments import check_environment
-from kalypso_actions.commands.doctor.facts import read_facts
-from kalypso_actions.commands.doctor.gitops import check_gitops
+from kalypso_actions.commands.doctor.facts import Checklist, read_facts
 from kalypso_actions.commands.doctor.probe import probe_repositories
+from kalypso_actions.commands.doctor.repositories import (
+    check_cluster_reports,
+    check_control_plane,
+    check_credentials,
+    check_environment,
+    check_gitops,
+)
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
-from kalypso_actions.doctor_rules import Check
+from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
 
 from kalypso_actions.clients.github import repositories
-from kalypso_actions.commands.doctor.checklist import Checklist
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
-from kalypso_actions.doctor_rules import environments as rules
-from kalypso_actions.doctor_rules import pages, warning
+from kalypso_actions.doctor_rules import repositories as rules
+from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, warning
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.onboarding import default_branch_conflict
+from kalypso_actions.onboarding.setup import default_branch_conflict
 
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
@@ -75,7 +75,7 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
         return None
     if repository.default_branch != main:
         conflict = default_branch_conflict(name, repository.default_branch, main)
-        checklist.add([warning(name, conflict.message, conflict.advice, pages.GENERAL)])
+        checklist.add([warning(name, conflict.message, conflict.advice, GENERAL_PAGE)])
     environments = checklist.required(context.environments)
     if environments is None:
         return None
@@ -99,7 +99,9 @@ def _environment(
 ) -> EnvironmentFacts:
     name, branch = environment.name, environment.control_plane.branch
     exists = branch in heads
-    checklist.add([rules.branch_check(context.control_plane, name, branch, exists=exists)])
+    checklist.add(
+        [rules.environment_branch_check(context.control_plane, name, branch, exists=exists)]
+    )
     if not exists:
         return EnvironmentFacts(environment, has_branch=False)
 
@@ -110,3 +112,37 @@ def _environment(
         return EnvironmentFacts(environment, True, gitops, tuple(own[repo.name] for repo in repos))
 
     return checklist.required(read) or EnvironmentFacts(environment, has_branch=True)
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Checklist:
+    """The checks in order; `place` is the repository of problems that name none."""
+
+    place: str
+    checks: list[Check] = field(default_factory=list)
+
+    def add(self, checks: Iterable[Check]) -> None:
+        """Add checks."""
+        self.checks += checks
+
+    def add_problems(self, state: State, problems: Iterable[Problem], place: str = "") -> None:
+        """Add a check of this state for each problem."""
+        self.add(Check.of_problem(state, problem, place or self.place) for problem in problems)
+
+    def required(self, call: Callable[[], T], place: str = "") -> T | None:
+        """Call a function that reads something the chain needs: an error is a problem."""
+        return self._attempt("problem", call, place)
+
+    def optional(self, call: Callable[[], T], place: str = "") -> T | None:
+        """Call a function that reads something optional: an error is only a warning."""
+        return self._attempt("warning", call, place)
+
+    def _attempt(self, state: State, call: Callable[[], T], place: str) -> T | None:
+        try:
+            return call()
+        except KalypsoError as error:
+            self.add_problems(state, error.problems, place)
+            return None

@@ -21,12 +21,11 @@ from kalypso_actions.clients.github import (
     refs,
     statuses,
 )
-from kalypso_actions.commands.doctor.checklist import Checklist
-from kalypso_actions.commands.doctor.facts import Facts
+from kalypso_actions.commands.doctor.facts import Checklist, Facts
 from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.doctor_rules import Check
 from kalypso_actions.doctor_rules import probe as rules
+from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.doctor_rules.probe import Action, Attempt, Place
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus, PullRequest

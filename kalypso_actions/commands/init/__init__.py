@@ -1,40 +1,56 @@
 """`kalypso init`: two repositories become a control plane and its GitOps repository.
 
-The rules of the set-up are in `onboarding`.
+    document = init(inputs, runtime, lambda preview: Consent())
 
-repositories   the two repositories, through the API or as clones
-backends       read and write each of them
-read           the branches as they are, and the environments
-rules          the demands of branch rules on workflow files
-write          commits, pushes and pull requests
-result         the plan and its result, as a document
+`onboarding` plans what to write; the writes are values that `--dry-run` prints.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import kalypso_actions
-from kalypso_actions.commands.init.read import CurrentState, read_current_state
+from kalypso_actions.commands.init.read import CurrentState, read_current_state, read_rule_needs
 from kalypso_actions.commands.init.repositories import InitRepositories, open_repositories
-from kalypso_actions.commands.init.result import init_document
-from kalypso_actions.commands.init.rules import read_rule_needs
-from kalypso_actions.commands.init.write import base_repo_text, write_plans
+from kalypso_actions.commands.init.write import (
+    base_repo_text,
+    branch_writes,
+    read_own_heads,
+    write_plans,
+)
+from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.inputs.init import InitInputs
 from kalypso_actions.model.workflow_placeholders import Placeholders
-from kalypso_actions.onboarding import (
+from kalypso_actions.model.writes import Write
+from kalypso_actions.onboarding.branches import (
     BranchPlan,
     Consent,
+    WrittenBranch,
+    kept_warnings,
+    plan_branches,
+    unified_diff,
+)
+from kalypso_actions.onboarding.files import (
+    CD_FILE,
     StarterFiles,
     WorkflowFiles,
-    plan_branches,
+    for_rules,
+    proposes,
 )
-from kalypso_actions.onboarding.workflows import for_rules
-from kalypso_actions.report.init_document import InitDocument
+from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks, remaining_tasks
+from kalypso_actions.onboarding.setup import RepositoryRole
+from kalypso_actions.report.chain_document import WriteEntry
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.init_document import (
+    InitBranchEntry,
+    InitDocument,
+    InitFileEntry,
+    InitTaskEntry,
+)
 
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
 
@@ -54,12 +70,17 @@ def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
     with open_repositories(inputs, runtime) as repositories:
         current = read_current_state(inputs, repositories)
         plans = _plans(inputs, repositories, current)
-        preview = init_document(inputs, repositories, current, plans)
+        own_heads = read_own_heads(plans, repositories) if inputs.pull_request else None
+        writes: list[Write] = []
+        if inputs.dry_run and not inputs.in_clones:
+            agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+            writes = [write for plan in plans for write in branch_writes(plan, agreed, own_heads)]
+        preview = _document(inputs, repositories, current, plans, writes=writes)
         consent = decide(preview)
         if consent is None:
             return preview
-        written = write_plans(plans, consent, repositories, propose=inputs.pull_request)
-        return init_document(inputs, repositories, current, plans, consent, written)
+        written = write_plans(plans, consent, own_heads, repositories)
+        return _document(inputs, repositories, current, plans, consent, written)
 
 
 def _plans(
@@ -89,3 +110,88 @@ def _starter_texts() -> dict[str, str]:
         for file in sorted(STARTER.rglob("*"))
         if file.is_file()
     }
+
+
+def _document(
+    inputs: InitInputs,
+    repositories: InitRepositories,
+    current: CurrentState,
+    plans: Sequence[BranchPlan],
+    consent: Consent | None = None,
+    written: Sequence[WrittenBranch] = (),
+    writes: Sequence[Write] = (),
+) -> InitDocument:
+    """Return the preview without `consent`; with it, the result of each plan.
+
+    The options count as consent for the tasks and the warnings of the preview.
+    """
+    agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+    results = {_key(branch.plan): branch for branch in written}
+    setup = current.setup
+    tasks = [
+        *obsolete_tasks(plans, agreed),
+        *remaining_tasks(
+            setup,
+            repositories.facts,
+            app_permissions(),
+            jobs_propose=_jobs_propose(current),
+        ),
+        *closing_tasks(setup, written, _clone_folders(inputs)),
+    ]
+    return InitDocument(
+        control_plane=setup.control_plane.name,
+        gitops=setup.gitops.name,
+        environments=tuple(environment.name for environment in setup.environments),
+        written=any(branch.commit for branch in written),
+        branches=tuple(_branch(plan, consent, results.get(_key(plan))) for plan in plans),
+        remaining=tuple(
+            InitTaskEntry(
+                title=task.title, text=task.text, links=dict(task.links), lines=task.lines
+            )
+            for task in tasks
+        ),
+        writes=WriteEntry.all_of(writes),
+        warnings=ProblemEntry.all_of([*current.warnings, *kept_warnings(plans, agreed)]),
+    )
+
+
+def _key(plan: BranchPlan) -> tuple[str, str]:
+    return plan.repository.role, plan.branch
+
+
+def _jobs_propose(current: CurrentState) -> bool:
+    """Whether cd.yaml on main opens pull requests; init changes it only with consent."""
+    control_plane = current.setup.control_plane
+    state = current.states.get((control_plane.role, control_plane.main))
+    return state is not None and proposes(state.files.get(CD_FILE, ""))
+
+
+def _clone_folders(inputs: InitInputs) -> Mapping[RepositoryRole, str]:
+    if not inputs.in_clones:
+        return {}
+    return {
+        "control plane": str(inputs.control_plane_dir),
+        "GitOps repository": str(inputs.gitops_dir),
+    }
+
+
+def _branch(
+    plan: BranchPlan, consent: Consent | None, written: WrittenBranch | None
+) -> InitBranchEntry:
+    return InitBranchEntry(
+        repository=plan.repository.name,
+        branch=plan.branch,
+        is_new=not plan.head,
+        files=tuple(
+            InitFileEntry(
+                path=change.path,
+                action=change.action,
+                reason=change.reason,
+                diff=unified_diff(change),
+                written=consent is not None and consent.covers(change.action),
+            )
+            for change in plan.changes
+        ),
+        commit=written.commit if written else "",
+        pull_request_url=written.pull_request_url if written else "",
+    )

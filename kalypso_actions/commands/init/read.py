@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from kalypso_actions import fleet
+from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from kalypso_actions.commands.init.repositories import InitRepositories
 from kalypso_actions.commands.shared.reading.control_plane import environments_among
 from kalypso_actions.commands.shared.reading.document_reader import read_documents
@@ -14,16 +15,17 @@ from kalypso_actions.commands.shared.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.model.github import BranchRules
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
-from kalypso_actions.onboarding import (
-    BranchState,
+from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.onboarding.branches import BranchState
+from kalypso_actions.onboarding.files import RuleNeeds
+from kalypso_actions.onboarding.setup import (
     EnvironmentSetup,
     RepositorySetup,
     Setup,
-    default_branch_conflict,
-)
-from kalypso_actions.onboarding.environments import (
     check_branch,
+    default_branch_conflict,
     environment_setups,
     gitops_branches,
     kalypso_documents,
@@ -169,3 +171,34 @@ def _gitops_targets(reading: Reading | None) -> list[RepositoryPath]:
 def _concerns_kalypso(problem: Problem, files: RevisionFiles) -> bool:
     path = problem.where.path if problem.where else ""
     return path in files.entries() and may_hold_kalypso_documents(files.read([path])[path])
+
+
+def read_rule_needs(setup: Setup, github: GitHub | None) -> RuleNeeds:
+    """Read the rules of the branches that cd and schedule push to; clones have none.
+
+    Raises GitHubError.
+    """
+    if github is None:
+        return RuleNeeds()
+    environments = setup.environments
+    of_cd = list(_rules(github, setup.control_plane, (item.branch for item in environments)))
+    gitops = {name for item in environments for name in item.gitops_branches}
+    own = {f"{OWN_BRANCHES}{item.name}" for item in environments}
+    return RuleNeeds(
+        cd_by_app=any(rules.refuses_pushes for rules in of_cd),
+        cd_signs=any(rules.requires_signatures for rules in of_cd),
+        schedule_signs=any(
+            rules.requires_signatures for rules in _rules(github, setup.gitops, gitops | own)
+        ),
+    )
+
+
+def _rules(
+    github: GitHub, repository: RepositorySetup, names: Iterable[str]
+) -> Iterator[BranchRules]:
+    for name in sorted(set(names)):
+        try:
+            yield branches.rules(github, repository.name, name)
+        except GitHubError as error:
+            if error.status not in branches.WITHOUT_RULESETS:
+                raise

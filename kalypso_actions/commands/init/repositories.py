@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories
 from kalypso_actions.clients.git.working_clone import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
-from kalypso_actions.commands.init.backends import Backend, CloneBackend, RemoteBackend
+from kalypso_actions.commands.shared.carry_out import own_signature
 from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import RepositoryFacts
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.urls import name_in, owner_of, repository_key, without_secret
-from kalypso_actions.onboarding import RepositorySetup
-from kalypso_actions.onboarding.setup import RepositoryRole
+from kalypso_actions.onboarding.setup import RepositoryRole, RepositorySetup
 
 ADVICE: Final = (
     "set the variable KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN to a token that may write contents, "
@@ -156,3 +159,82 @@ def _check_distinct(control_plane: RepositorySetup, gitops: RepositorySetup) -> 
             f"{gitops.name} is the control plane itself",
             advice="use another repository for GitOps: the two have branches of the same names",
         )
+
+
+class Backend(Protocol):
+    """Reads and writes one repository: it makes a commit first, and then moves a branch to it."""
+
+    def heads(self, branches: Collection[str]) -> Mapping[str, str]:
+        """Return the heads of those of the branches that exist. Raises KalypsoError."""
+
+    def files(self, commit: str) -> RevisionFiles:
+        """Return the files of a branch's head. Raises KalypsoError."""
+
+    def commit(self, parent: str, changes: Mapping[str, FileContent | None], message: str) -> str:
+        """Commit on top of `parent` ("": no parent), without a branch. Raises KalypsoError."""
+
+    def move(self, branch: str, commit: str, expected: str) -> None:
+        """Move a branch from `expected` ("": missing) to a commit. Raises KalypsoError."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBackend:
+    """A repository on the GitHub server."""
+
+    github: GitHub
+    remotes: RemoteRepositories
+    name: str
+    url: str
+    now: Callable[[], datetime]
+
+    def heads(self, branches: Collection[str]) -> Mapping[str, str]:
+        """Ask the server."""
+        return self.remotes.heads(self.url, branches)
+
+    def files(self, commit: str) -> RevisionFiles:
+        """Fetch the commit."""
+        return self.remotes.fetch(self.url, commit=commit)
+
+    def commit(self, parent: str, changes: Mapping[str, FileContent | None], message: str) -> str:
+        """Commit on this machine; `move` pushes it."""
+        return self.remotes.commit(
+            self.url,
+            parent=parent or None,
+            changes=changes,
+            message=message,
+            author=own_signature(self.github, self.name),
+            date=self.now(),
+        )
+
+    def move(self, branch: str, commit: str, expected: str) -> None:
+        """Push, if the branch is still at `expected`."""
+        try:
+            self.remotes.push(self.url, commit, branch=branch, expected=expected or None)
+        except ProtectedBranchError as error:
+            problem = error.problem
+            advice = f"{problem.advice}; or use --pull-request"
+            raise KalypsoError(problem.message, problem.where, advice) from error
+
+
+@dataclass(frozen=True, slots=True)
+class CloneBackend:
+    """A clone, whose commits people push themselves."""
+
+    clone: WorkingClone
+    now: Callable[[], datetime]
+
+    def heads(self, branches: Collection[str]) -> Mapping[str, str]:
+        """Read local branches, else the fetched ones of origin."""
+        return {branch: head for branch in branches if (head := self.clone.head(branch))}
+
+    def files(self, commit: str) -> RevisionFiles:
+        """Read the clone's objects."""
+        return self.clone.files(commit)
+
+    def commit(self, parent: str, changes: Mapping[str, FileContent | None], message: str) -> str:
+        """Commit in the name of the clone's user."""
+        return self.clone.commit(parent, changes, message, AUTHOR, self.now())
+
+    def move(self, branch: str, commit: str, expected: str) -> None:
+        """Move the local branch, and the work tree if the branch is checked out."""
+        self.clone.move(branch, commit, expected)

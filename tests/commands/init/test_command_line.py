@@ -121,6 +121,9 @@ def test_a_dry_run_writes_nothing(acme: Acme, terminal: Terminal) -> None:
     result = terminal.run(*BOTH, "--dry-run")
     assert result.exit_code == 0
     assert "acme/control-plane, main (new branch)\n  new       " in result.stdout
+    assert re.search(
+        r"(?m)^Would acme/gitops: push: \d+ files to dev \(a new branch\)$", result.stdout
+    )
     assert "\nNothing was written.\n" in result.stdout
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
 

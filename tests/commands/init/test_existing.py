@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.onboarding import Consent
+from kalypso_actions.onboarding.branches import Consent
 from tests.commands.init import upstream
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 from tests.conformance.real_control_planes import DATA

@@ -134,3 +134,31 @@ def test_killed_the_next_run_completes_it(acme: Acme, writes: int) -> None:
     before = acme.state()
     act()
     assert acme.state() == before
+
+
+def test_the_writes_of_a_dry_run(acme: Acme) -> None:
+    """They are those of the run that follows: each branch once, in the order of writing."""
+    upstream.found(acme)
+    acme.sandbox.commit(GITOPS, {"a": "b"}, branch="kalypso/set-up/dev")
+    before = acme.state()
+    document = acme.init(lambda _: None, pull_request=True, dry_run=True)
+    assert acme.state() == before
+    shown = [write.line.replace(" files ", " file ") for write in document.writes]
+    counts = {
+        f"{branch.repository}: push: {sum(file.action in {'add', 'replace'} for file in branch.files)}"
+        for branch in document.branches
+    }
+    assert {line.partition(" file")[0] for line in shown if " push: " in line} == counts
+    assert [line.partition(" to ")[2] or line for line in shown] == [
+        "kalypso/set-up/dev",
+        f"{GITOPS}: open pull request: Set up Kalypso on dev",
+        "stage (a new branch)",
+        "kalypso/set-up/main (a new branch)",
+        f"{GITOPS}: open pull request: Set up Kalypso on main",
+        "kalypso/set-up/dev (a new branch)",
+        f"{CONTROL_PLANE}: open pull request: Set up Kalypso on dev",
+        "stage (a new branch)",
+        "kalypso/set-up/main (a new branch)",
+        f"{CONTROL_PLANE}: open pull request: Set up Kalypso on main",
+    ]
+    assert not acme.init().writes

@@ -1,0 +1,468 @@
+"""Check the repositories: the control plane, its environments, and the GitOps repositories."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from kalypso_actions.clients.github import (
+    branches,
+    environments,
+    labels,
+    pull_requests,
+    repositories,
+    settings,
+    workflows,
+)
+from kalypso_actions.clients.github.apps import Installations
+from kalypso_actions.commands.doctor.facts import Checklist, EnvironmentFacts, Facts
+from kalypso_actions.commands.registry import app_permissions
+from kalypso_actions.commands.schedule.reading import read_everything
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import checked_branch
+from kalypso_actions.commands.shared.labels import PROMOTED
+from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
+from kalypso_actions.commands.shared.workflow_templates import (
+    Place,
+    read_workflows,
+    workflow_files,
+)
+from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.doctor_rules import repositories as rules
+from kalypso_actions.doctor_rules.check import ok, warning
+from kalypso_actions.doctor_rules.workflows import (
+    BranchWorkflows,
+    Templates,
+    UsedNames,
+    copy_checks,
+    credential_checks,
+    name_checks,
+    used_actions,
+    used_names,
+    workflow_checks,
+)
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.init import DEFAULT_ACTION
+from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.values import split_list
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.federated_credentials import subject_prefixes
+from kalypso_actions.model.github import AppInstallation, SettingNames
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.urls import owner_of
+from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.onboarding.files import (
+    CD_FILE,
+    CHECK_PROMOTE_FILE,
+    MODE,
+    for_branch,
+    proposes,
+    runs_by_job,
+    under_present_paths,
+)
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.promotion.environments import next_environments
+
+CLIENT_ID: Final = "AZURE_CLIENT_ID"
+
+
+def check_control_plane(
+    context: CommandContext, facts: Facts, not_reporting: Collection[str], checklist: Checklist
+) -> None:
+    """Check the control plane's repository.
+
+    `not_reporting` are the environments whose clusters report nothing.
+    """
+    name = context.control_plane
+    cd_workflow = ""
+    used = Used()
+    main = read_files(context, name, facts.main, checklist)
+    if main:
+        states = read_states(context, name, checklist)
+        ours = templates("control-plane", name, facts.main)
+        check_files(main, ours, states, used, checklist)
+        cd_workflow = main.texts.get(CD_FILE, "")
+    ours = templates("control-plane-environment", name, facts.main)
+    existing = (environment.branch for environment in facts.environments if environment.has_branch)
+    for branch in dict.fromkeys(existing):
+        files = read_files(context, name, branch, checklist)
+        if files:
+            check_files(files, ours, {}, used, checklist)
+            if MODE.search(cd_workflow):
+                check_copies(main, files, ours, checklist)
+    by_job = proposes(cd_workflow)
+    actions = checklist.optional(lambda: settings.of_actions(context.github, name), name)
+    if actions:
+        checklist.add(rules.actions_checks(name, actions, used.actions, proposes_by_job=by_job))
+    if by_job:
+        checklist.add(rules.proposal_checks(name, facts.main, CD_FILE, cd_workflow))
+    of_environments = _check_names(context, facts, used.names, not_reporting, checklist)
+    secrets = {environment: names.secrets for environment, names in of_environments.items()}
+    identities = [item for item, names in of_environments.items() if CLIENT_ID in names.variables]
+    if main and set(facts.by_name) - set(not_reporting):
+        signing_in = [name for name in facts.by_name if name not in {*not_reporting, *identities}]
+        check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
+        server = context.github.server.server_url
+        prefixes = [prefix for _, prefix in subject_prefixes(name, server, facts.repository)]
+        checklist.add(credential_checks(name, facts.main, signing_in, check_promote, prefixes))
+    promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
+    for environment in facts.environments:
+        by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))
+        check_promotion(context, environment, facts, by_secret, checklist)
+    for environment in facts.environments:
+        _check_pushes(context, environment, facts.main, cd_workflow, checklist)
+
+
+def _check_names(
+    context: CommandContext,
+    facts: Facts,
+    used: Mapping[str, UsedNames],
+    not_reporting: Collection[str],
+    checklist: Checklist,
+) -> Mapping[str, SettingNames]:
+    """Check secrets and variables, and that the GitHub environments exist.
+
+    Returns the visible names of each environment.
+    """
+    name, github = context.control_plane, context.github
+    of_repository = checklist.optional(lambda: settings.of_repository(github, name), name)
+    of_environments = _names_of_environments(context, facts, checklist)
+    if of_repository:
+        checklist.add(
+            name_checks(name, used, of_repository, of_environments, not_reporting=not_reporting)
+        )
+    return of_environments
+
+
+def _names_of_environments(
+    context: CommandContext, facts: Facts, checklist: Checklist
+) -> Mapping[str, SettingNames]:
+    """Return the visible names of each GitHub environment; a missing one has none."""
+    name, github = context.control_plane, context.github
+    existing = checklist.optional(lambda: environments.names(github, name), name)
+    if existing is None:
+        return {}
+    names: dict[str, SettingNames] = {}
+    for environment in facts.by_name:
+        check = rules.github_environment_check(name, environment, existing)
+        checklist.add([check])
+        if check.state != "ok":
+            names[environment] = SettingNames()
+            continue
+        visible = checklist.optional(partial(settings.of_environment, github, name, environment))
+        if visible:
+            names[environment] = visible
+    return names
+
+
+def _check_pushes(
+    context: CommandContext,
+    environment: EnvironmentFacts,
+    main: str,
+    cd_workflow: str,
+    checklist: Checklist,
+) -> None:
+    """Check the branch that cd pushes to: the environment's, or the branch of its pull request."""
+    name = context.control_plane
+    by_pull_request = bool(MODE.search(cd_workflow))
+    target = checklist.required(lambda: checked_branch(environment.environment, main, context))
+    if target is None:
+        return
+    branch = target.own_name if by_pull_request else target.name
+    branch_rules = checklist.optional(lambda: branches.rules(context.github, name, branch))
+    if branch_rules:
+        checklist.add(rules.signature_checks(name, branch, branch_rules, "cd"))
+        alternative = "" if by_pull_request else ", or let cd propose (mode: pull-request)"
+        checklist.add(
+            rules.push_checks(
+                name,
+                branch,
+                branch_rules,
+                "cd",
+                alternative,
+                is_own=by_pull_request,
+                by_job=runs_by_job(cd_workflow),
+            )
+        )
+    if proposes(cd_workflow):
+        base_rules = checklist.optional(lambda: branches.rules(context.github, name, target.name))
+        if base_rules:
+            checklist.add(rules.required_check_checks(name, target.name, base_rules))
+
+
+def check_environment(
+    inputs: DoctorInputs,
+    jobs: CommandContext,
+    environment: EnvironmentFacts,
+    checklist: Checklist,
+) -> bool:
+    """Render an environment from the repositories as jobs see them.
+
+    Returns whether some of its clusters report their state; True if that is unknown.
+    """
+    chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
+    schedule_inputs = ScheduleInputs(environment=environment.name, **chosen)
+    # Without a GitOps branch there is nothing to read; the list already reports that.
+    snapshot = (
+        checklist.required(lambda: read_everything(schedule_inputs, jobs).sources)
+        if environment.gitops
+        else None
+    )
+    assignments = _render(snapshot, PlanOptions(**chosen), jobs, checklist) if snapshot else None
+    checklist.add([rules.rendering_check(jobs.control_plane, environment.name, assignments)])
+    return snapshot is None or rules.has_reporting_clusters(snapshot.fleet.cluster_types)
+
+
+def check_promotion(
+    context: CommandContext,
+    environment: EnvironmentFacts,
+    facts: Facts,
+    by_secret: bool,
+    checklist: Checklist,
+) -> None:
+    """Check where an environment promotes to: by variable, else by annotation.
+
+    `by_secret`: a secret, which nobody can read, names the next environment.
+    """
+    github, name = context.github, context.control_plane
+    if by_secret:
+        checklist.add([rules.promotes_by_secret(name, environment.name)])
+        return
+    variable = checklist.optional(
+        partial(environments.variable, github, name, environment.name, rules.NEXT_ENVIRONMENT)
+    )
+    names = split_list(variable or "")
+    try:
+        following = next_environments(names, environment.name, facts.by_name)
+    except KalypsoError as error:
+        checklist.add(
+            rules.promotion_problems(
+                name, environment.name, error.problems, by_variable=bool(names)
+            )
+        )
+        return
+    checklist.add([rules.promotion_check(name, environment.name, following)])
+
+
+def _render(
+    snapshot: Snapshot, options: PlanOptions, jobs: CommandContext, checklist: Checklist
+) -> int | None:
+    """Return the number of assignments; None if there are problems, which go on the list."""
+    _, plan = plan_registrations(snapshot, options, jobs.reader, jobs.runtime.progress)
+    checklist.add_problems("problem", plan.problems)
+    checklist.add_problems("warning", plan.all_warnings)
+    return None if plan.problems else len(plan.assignments)
+
+
+def check_gitops(
+    context: CommandContext, repository: str, facts: Facts, checklist: Checklist
+) -> None:
+    """Check a GitOps repository."""
+    proposals = [
+        (target.branch, own_branch)
+        for environment in facts.environments
+        for target, own_branch in zip(environment.gitops, environment.own_branches, strict=True)
+        if target.repository == repository
+    ]
+    states = read_states(context, repository, checklist)
+    ours = templates("gitops", context.control_plane, facts.main)
+    used = Used()
+    url = context.url(repository)
+    main = checklist.required(lambda: context.remotes.default_branch(url), repository)
+    default = read_files(context, repository, main, checklist) if main else None
+    for branch in dict.fromkeys(branch for branch, _ in proposals):
+        if not _exists(context, repository, branch, checklist):
+            continue
+        files = read_files(context, repository, branch, checklist)
+        if files:
+            check_files(files, ours, states, used, checklist)
+            check_copies(default, files, ours, checklist)
+        _check_branch(context, repository, branch, checklist)
+    for _, own_branch in proposals:
+        branch_rules = checklist.optional(
+            partial(branches.rules, context.github, repository, own_branch), repository
+        )
+        if branch_rules:
+            checklist.add(rules.signature_checks(repository, own_branch, branch_rules, "schedule"))
+            checklist.add(
+                rules.push_checks(repository, own_branch, branch_rules, "schedule", is_own=True)
+            )
+    _check_repository(context, repository, used, checklist)
+
+
+def _exists(context: CommandContext, repository: str, branch: str, checklist: Checklist) -> bool:
+    head = checklist.required(lambda: branches.head(context.github, repository, branch), repository)
+    checklist.add([rules.gitops_branch_check(repository, branch, exists=head is not None)])
+    return head is not None
+
+
+def _check_branch(
+    context: CommandContext, repository: str, branch: str, checklist: Checklist
+) -> None:
+    """Check the approvals that merges to a branch need, and upstream's open pull requests."""
+    github = context.github
+    branch_rules = checklist.optional(
+        lambda: branches.rules(github, repository, branch), repository
+    )
+    if branch_rules:
+        checklist.add(rules.approval_checks(repository, branch, branch_rules))
+        checklist.add(rules.signature_checks(repository, branch, branch_rules, "schedule"))
+    pulls = checklist.optional(
+        lambda: pull_requests.open_into(github, repository, branch), repository
+    )
+    checklist.add(rules.upstream_proposals(repository, branch, pulls or ()))
+
+
+def _check_repository(
+    context: CommandContext, repository: str, used: Used, checklist: Checklist
+) -> None:
+    github = context.github
+    actions = checklist.optional(lambda: settings.of_actions(github, repository), repository)
+    if actions:
+        checklist.add(
+            rules.actions_checks(repository, actions, used.actions, proposes_by_job=False)
+        )
+    names = checklist.optional(lambda: settings.of_repository(github, repository), repository)
+    if names:
+        checklist.add(name_checks(repository, used.names, names, {}))
+    has_label = checklist.optional(lambda: labels.exists(github, repository, PROMOTED), repository)
+    if has_label is not None:
+        checklist.add([rules.label_check(repository, PROMOTED, exists=has_label)])
+
+
+ACTIONS, _, REF = DEFAULT_ACTION.partition("@")
+"""The value does not matter: it is only used to list the templates' paths."""
+
+
+@dataclass(slots=True)
+class Used:
+    """The names and actions that the workflow files of a repository's branches use.
+
+    `names` are secrets and variables, by the paths of the files; `actions` are the repositories of
+    Kalypso's actions.
+    """
+
+    names: dict[str, UsedNames] = field(default_factory=dict)
+    actions: set[str] = field(default_factory=set)
+
+
+def templates(place: Place, control_plane: str, main: str) -> Templates:
+    """Return the templates of a place; `main` is the control plane's main branch."""
+
+    def fill(actions: str, ref: str) -> Mapping[str, str]:
+        files = workflow_files(place, Placeholders(actions, ref, control_plane))
+        return files if place == "gitops" else for_branch(files, main)
+
+    return fill
+
+
+def read_files(
+    context: CommandContext, repository: str, branch: str, checklist: Checklist
+) -> BranchWorkflows | None:
+    """Read the workflow files of a branch, by their present names; None if it cannot be read."""
+    url = context.url(repository)
+    texts = checklist.required(
+        lambda: read_workflows(context.repositories.open(url, branch=branch)), repository
+    )
+    return (
+        None if texts is None else BranchWorkflows(repository, branch, under_present_paths(texts))
+    )
+
+
+def read_states(
+    context: CommandContext, repository: str, checklist: Checklist
+) -> Mapping[str, str]:
+    """Return GitHub's states of the workflows on the default branch, by path."""
+    states = checklist.optional(lambda: workflows.states(context.github, repository), repository)
+    return {workflow.path: workflow.state for workflow in states or ()}
+
+
+def check_copies(
+    default: BranchWorkflows | None, files: BranchWorkflows, ours: Templates, checklist: Checklist
+) -> None:
+    """Check that the default branch has the workflow files of another branch."""
+    if default and default.branch != files.branch:
+        checklist.add(copy_checks(default, files, ours(ACTIONS, REF)))
+
+
+def check_files(
+    files: BranchWorkflows,
+    ours: Templates,
+    states: Mapping[str, str],
+    used: Used,
+    checklist: Checklist,
+) -> None:
+    """Check the workflow files of a branch, and add their names and actions to `used`."""
+    paths = tuple(ours(ACTIONS, REF))
+    checklist.add(workflow_checks(files, paths, ours, states))
+    used.actions.update(used_actions(files.texts.values()))
+    for path in paths:
+        if path in files.texts:
+            names = used.names.get(path, UsedNames())
+            used.names[path] = names | used_names(files.texts[path])
+
+
+def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
+    """Check that the jobs' credential, an App or a token, can write to all repositories."""
+    names = (jobs.control_plane, *facts.gitops_repositories)
+    app = jobs.github.installations
+    if app:
+        _check_app(app, names, checklist)
+    for name in names:
+        repository = checklist.required(partial(repositories.get, jobs.github, name), name)
+        if repository:
+            checklist.add(rules.access_checks(name, repository, by_app=app is not None))
+
+
+def _check_app(app: Installations, names: Sequence[str], checklist: Checklist) -> None:
+    """Check the installation for each owner, and that it covers each repository."""
+    installations: dict[str, AppInstallation] = {}
+    for owner in dict.fromkeys(_owner(name) for name in names):
+        installation = checklist.required(partial(app.installation, owner), owner)
+        if installation:
+            installations[owner] = installation
+            checklist.add(rules.app_checks(owner, installation, app_permissions()))
+    for name in names:
+        installation = installations.get(_owner(name))
+        if installation is None:
+            continue
+        is_selected = checklist.required(partial(app.is_installed, name), name)
+        if is_selected is not None:
+            checklist.add([rules.app_repository_check(name, installation, is_selected=is_selected)])
+
+
+def _owner(name: str) -> str:
+    return owner_of(name) or name
+
+
+def check_cluster_reports(
+    reports: ClusterReports, facts: Facts, not_reporting: Collection[str], checklist: Checklist
+) -> None:
+    """Check that clusters report on each GitOps branch, by the source of check-promote.
+
+    `not_reporting` are the environments whose clusters report nothing.
+    """
+    environments = [
+        environment for environment in facts.environments if environment.name not in not_reporting
+    ]
+    if not environments:
+        return
+    source, advice = reports.title, reports.setup_advice()
+    if advice:
+        checklist.add([warning(source, f"{source} was not asked about clusters", advice)])
+        return
+    for environment in environments:
+        for branch in environment.gitops:
+            read = partial(reports.reports, branch.url, branch.branch)
+            branch_reports = checklist.required(read, source)
+            if branch_reports is None:
+                return
+            number = counted(len(branch_reports), "configuration")
+            text = f"{branch.name} is followed by {number} of clusters"
+            check = ok(source, text)
+            if not branch_reports:
+                check = warning(source, text, reports.no_reports_advice)
+            checklist.add([check])
