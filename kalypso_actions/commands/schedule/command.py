@@ -1,11 +1,31 @@
-"""`kalypso schedule`: propose an environment's manifests to its GitOps repositories."""
+"""`kalypso schedule`: propose an environment's manifests to its GitOps repositories.
+
+A run that the clock started and that has nothing to do ends at once, without reading documents;
+`full_run` tells the story of all others.
+"""
 
 from __future__ import annotations
 
-from kalypso_actions.commands.schedule.at_rest import result_at_rest
+import hashlib
+from typing import Final
+
+from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.schedulers import is_own_scheduler
+from kalypso_actions.promotion.lost_starts import is_at_rest, may_rest
+from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
+from kalypso_actions.report.markdown import CommitLink
+from kalypso_actions.report.schedule_document import (
+    ScheduleDocument,
+    ScheduleFacts,
+    schedule_summary,
+)
 
 
 def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
@@ -20,3 +40,69 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     from kalypso_actions.commands.schedule.full_run import run_in_full  # noqa: PLC0415
 
     return run_in_full(inputs, context)
+
+
+LENGTH: Final = 16
+"""Hexadecimal digits of `run_digest`; the description of a status is short."""
+
+PER_RUN: Final = frozenset({"allow_removals", "dry_run", "force", "now", "verify"})
+"""Inputs that a person gives for one run."""
+
+
+def result_at_rest(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
+    """Return the result of a run whose inputs an earlier run has scheduled; None for a full run.
+
+    That run has recorded that it left nothing to do: see `promotion.start_records`. If something
+    cannot be read now, a full run reports it.
+    """
+    job = context.runtime.job
+    if inputs.now or inputs.verify or not may_rest(job.event_name, job.attempt, force=inputs.force):
+        return None
+    try:
+        return _result(inputs, context)
+    except KalypsoError as error:
+        context.runtime.log(f"Everything is read: {error.problem.message}")
+        return None
+    finally:
+        # A full run has to read the heads of other branches after those of its own branches.
+        context.remotes.forget_heads()
+
+
+def run_digest(inputs: ScheduleInputs, environment: Environment) -> str:
+    """Return the digest of everything besides repositories that decides a run; "" if unknown.
+
+    That is the code, the options and the Environment object. Schedulers of other people may decide
+    by anything.
+    """
+    if not all(map(is_own_scheduler, (inputs.scheduler, environment.scheduler))):
+        return ""
+    options = inputs.model_dump_json(exclude=set(PER_RUN))
+    text = f"{code_digest()}\n{options}\n{environment}"
+    return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+
+
+def _result(inputs: ScheduleInputs, context: CommandContext) -> CommandResult | None:
+    environment = context.environment(inputs.environment, context.environments())
+    # The other documents of these commits had no problems when that run read them.
+    read, problems, warnings = read_inputs(context, [environment], kinds=NAMING_REPOSITORIES)
+    if problems or warnings:
+        return None
+    (now,) = read
+    # Strictly our own: a record of another account must not keep a run from its work.
+    status = own_statuses(context, now.head).get(schedule_context(environment.name).lower())
+    record = read_record(status)
+    run = run_digest(inputs, environment)
+    if status is None or not is_at_rest(record, now.digest, run, context.runtime.now()):
+        return None
+    document = ScheduleDocument(
+        environment=environment.name,
+        assignments=record.assignments,
+        requeue_time=f"{record.again_at:{TIME}}" if record.again_at else "",
+    )
+    facts = ScheduleFacts(
+        main=CommitLink.on(context.url(context.control_plane), now.promoted_commit),
+        branches=[f"{branch.repository}@{branch.branch}" for branch in now.branches],
+        earlier_run=status.target_url,
+    )
+    context.runtime.log(f"{environment.name}: nothing has moved since {status.target_url}.")
+    return CommandResult(document, schedule_summary(document, facts))

@@ -154,14 +154,6 @@ def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
     assert "dev-large` |" not in outcome.summary
 
 
-def test_a_failure_within_the_grace_period(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", behaviour="flap", period=50)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    acme.clock.sleep(60)
-    assert verdict(check(acme, merged, commit)) == "compliant"
-
-
 @pytest.mark.parametrize(
     ("behaviour", "inputs", "description"),
     [

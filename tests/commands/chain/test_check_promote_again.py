@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.killing import is_killed
-from tests.commands.chain.organisation import Dispatch, Organisation
+from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, sign_in, verdict
 
 DEV = "dev environment"
@@ -19,30 +18,6 @@ DEV = "dev environment"
 @pytest.fixture(autouse=True)
 def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     sign_in(acme, monkeypatch)
-
-
-def state(acme: Organisation, commit: str) -> dict[str, Any]:
-    """Return the results of runs, without the number of starts of a workflow."""
-    return {"status": acme.statuses(commit), "started": set(map(str, acme.dispatches()))}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("writes", range(6))
-def test_a_killed_run_is_repeated(acme: Organisation, writes: int) -> None:
-    """The writes are `Received`, `Deploying`, the record of the next start, the start, `Deployed`."""
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    assert is_killed(writes, lambda: check(acme, merged, commit)) == (writes < 5)
-    if writes < 4:
-        assert acme.dispatches() == []
-    if writes < 5:
-        assert acme.statuses(commit).get(DEV) != ("pending", "Deployed")
-    check(acme, merged, commit)
-    given = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
-    assert state(acme, commit) == {
-        "status": {DEV: ("pending", "Deployed")},
-        "started": {str(Dispatch("cd.yaml", given))},
-    }
 
 
 @pytest.mark.parametrize("writes", range(3))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.schedule import at_rest
+from kalypso_actions.commands.schedule import command
 from kalypso_actions.promotion.start_records import schedule_context
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents, polls
@@ -129,7 +129,7 @@ def test_a_fault_in_a_document_that_names_no_repository(acme: Organisation) -> N
 
 def test_another_version_of_the_code(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     at_noon(acme)
-    monkeypatch.setattr(at_rest, "code_digest", lambda: "another")
+    monkeypatch.setattr(command, "code_digest", lambda: "another")
     assert not rests(acme)
     assert rests(acme)
 
