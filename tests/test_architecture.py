@@ -39,7 +39,7 @@ RULES = {
             "kalypso_actions/clients/",
             "kalypso_sandbox/",
             "kalypso_actions/cli/",
-            "kalypso_actions/report/progress.py",
+            "kalypso_actions/report/terminal.py",
             "kalypso_placement/command.py",
         ),
     ),

@@ -17,9 +17,9 @@ from kalypso_actions.commands.app.render import app_render as run_app_render
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.report.app_render_document import AppRenderDocument, print_app_render
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.render_document import AppRenderDocument, print_app_render
+from kalypso_actions.report.terminal import ProgressDisplay
 
 SUMMARY = "Compute the GitOps tree of an application for one environment."
 

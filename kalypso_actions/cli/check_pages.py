@@ -17,8 +17,8 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.check_pages import CheckPagesInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.check_pages_document import CheckPagesDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.terminal import print_findings
 
 TEXT: Final = """Stop a job before it publishes a report to people who may not see all of it.

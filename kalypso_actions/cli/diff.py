@@ -39,8 +39,7 @@ from kalypso_actions.inputs.diff import DiffInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.diff_document import DiffDocument, diff_report
 from kalypso_actions.report.documents import ProblemEntry, finding_counts
-from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import ProgressDisplay, print_findings
 
 EnvironmentsArgument = Annotated[
     list[str],

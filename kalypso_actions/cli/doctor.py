@@ -23,7 +23,7 @@ from kalypso_actions.inputs.reading import collect_inputs, secrets_of
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
 TEXT: Final = """Check the set-up of a control plane and its GitOps repositories.

@@ -37,8 +37,7 @@ from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry, finding_counts
 from kalypso_actions.report.explain_document import ExplainDocument, ExplainReport
-from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import ProgressDisplay, print_findings
 
 TargetOption = Annotated[
     str,

@@ -15,7 +15,7 @@ from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import hidden_counts
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import ProgressDisplay
 
 
 def run_action(name: str) -> int:

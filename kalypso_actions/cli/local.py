@@ -26,7 +26,7 @@ from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_actions.report.preview_text import preview_lines, print_preview_findings
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report.terminal import ProgressDisplay
 from kalypso_actions.runner import read_job_context
 
 COMMAND: Final = COMMANDS["preview"]

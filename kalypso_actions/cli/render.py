@@ -45,16 +45,15 @@ from kalypso_actions.inputs import values
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.report.diff_view import shown_diffs
+from kalypso_actions.report.diff_document import shown_diffs
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.render_document import (
     RenderDocument,
     print_render,
     print_render_findings,
     render_summary,
 )
-from kalypso_actions.report.terminal import Files
+from kalypso_actions.report.terminal import Files, ProgressDisplay
 
 GitopsOption = Annotated[
     str | None,

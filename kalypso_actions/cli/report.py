@@ -37,9 +37,8 @@ from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry, finding_counts
-from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.report_document import ReportDocument
-from kalypso_actions.report.terminal import print_findings
+from kalypso_actions.report.terminal import ProgressDisplay, print_findings
 
 
 def report(

@@ -21,8 +21,8 @@ from kalypso_actions.commands.sandbox import sandbox as run_sandbox
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.sandbox import Flavour, SandboxInputs
+from kalypso_actions.report.demo_document import SandboxDocument, sandbox_text
 from kalypso_actions.report.documents import Document, ProblemEntry
-from kalypso_actions.report.sandbox_document import SandboxDocument, sandbox_text
 
 
 def sandbox(

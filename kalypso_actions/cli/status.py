@@ -18,8 +18,8 @@ from kalypso_actions.commands.status import watch
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.progress import ProgressDisplay
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
+from kalypso_actions.report.terminal import ProgressDisplay
 
 TEXT: Final = """Show the pipeline: what each environment has, its state, and what waits for whom.
 

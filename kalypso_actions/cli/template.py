@@ -18,7 +18,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import TemplateInputs
 from kalypso_actions.report.documents import Document
-from kalypso_actions.report.template_document import (
+from kalypso_actions.report.render_document import (
     TemplateDocument,
     TemplateProblemEntry,
     print_template,

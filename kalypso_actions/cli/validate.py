@@ -28,8 +28,7 @@ from kalypso_actions.inputs.checking import checked_inputs
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.model.delivery import MAX_TARGETS
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.progress import ProgressDisplay
-from kalypso_actions.report.terminal import Files
+from kalypso_actions.report.terminal import Files, ProgressDisplay
 from kalypso_actions.report.validate_document import (
     ValidateDocument,
     print_validate,

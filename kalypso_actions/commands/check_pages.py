@@ -13,8 +13,8 @@ from kalypso_actions.comparison.masking import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.check_pages import CheckPagesInputs
 from kalypso_actions.model.permissions import CONTROL_PLANE, Permission
-from kalypso_actions.report.check_pages_document import CheckPagesDocument
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.report_document import CheckPagesDocument
 
 PERMISSIONS: Final = (
     Permission(CONTROL_PLANE, "pages", "read", "asks who may read the site of GitHub Pages"),

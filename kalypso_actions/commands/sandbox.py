@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.sandbox import SandboxInputs
-from kalypso_actions.report.sandbox_document import AppEntry, SandboxDocument
+from kalypso_actions.report.demo_document import AppEntry, SandboxDocument
 
 if TYPE_CHECKING:
     from kalypso_sandbox import Sandbox

@@ -15,7 +15,7 @@ from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.report.documents import ProblemEntry, Where
-from kalypso_actions.report.template_document import TemplateDocument, TemplateProblemEntry
+from kalypso_actions.report.render_document import TemplateDocument, TemplateProblemEntry
 from kalypso_actions.report.terminal import excerpt
 from kalypso_actions.sources.yaml_documents import parse_yaml
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.comparison_entries import ComparisonEntry, comparison_lines
-from kalypso_actions.report.diff_view import capped, diff_lines
+from kalypso_actions.report.diff_document import capped, diff_lines
 from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry

@@ -13,6 +13,7 @@ import hashlib
 import html
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from pydantic import Field
 
@@ -154,3 +155,19 @@ def report_page(title: str, data: str, parts: PageParts) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode()).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+class CheckPagesDocument(Document):
+    """The output of `kalypso check-pages --output json`.
+
+    `site_is_public` is null if GitHub does not say who may read the site. `repositories` are the
+    control plane and all that the report shows, with their visibility (null: unknown).
+    """
+
+    schema_name: str = Field("kalypso.check-pages/v1", alias="schema")
+    control_plane: str = ""
+    site_is_public: bool | None = None
+    repositories: dict[str, Literal["private", "internal", "public"] | None] = Field(
+        default_factory=dict
+    )
+    problems: tuple[ProblemEntry, ...] = ()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from kalypso_actions.commands.demo.in_process import InProcess
+from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.embedded import USUAL_LAG
 from kalypso_sandbox.workflow_runner.clock import Clock

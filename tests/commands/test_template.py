@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.commands.template import template
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import TemplateInputs
-from kalypso_actions.report.template_document import TemplateDocument
+from kalypso_actions.report.render_document import TemplateDocument
 
 RECONCILER = """\
 apiVersion: scheduler.kalypso.io/v1alpha1

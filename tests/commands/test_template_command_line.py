@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from kalypso_actions.report.template_document import TemplateDocument
+from kalypso_actions.report.render_document import TemplateDocument
 from tests.command_line import call_kalypso
 from tools.reference.schemas import schema_of
 

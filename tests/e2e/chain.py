@@ -16,9 +16,8 @@ from typing import Any, Final
 import requests
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.demo.in_process import InProcess
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
-from kalypso_actions.commands.demo.people import People
+from kalypso_actions.commands.demo.scenario_runner import InProcess, People
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.embedded import AUTHORITY
 from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.scenario_runner import JobResult, ScenarioRunner
+from kalypso_actions.commands.demo.scenario_runner import JobResult, People, ScenarioRunner
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner

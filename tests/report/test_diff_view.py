@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from kalypso_actions.report.diff_view import diff_lines, shown_diffs, stat_lines
+from kalypso_actions.report.diff_document import diff_lines, shown_diffs, stat_lines
 from kalypso_actions.report.documents import FileDiffEntry
 
 

@@ -7,8 +7,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from kalypso_actions.report import progress
-from kalypso_actions.report.progress import ProgressDisplay
+from kalypso_actions.report import terminal
+from kalypso_actions.report.terminal import ProgressDisplay
 
 
 class Time:
@@ -23,7 +23,7 @@ class Time:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
-    monkeypatch.setattr(progress, "time", time)
+    monkeypatch.setattr(terminal, "time", time)
     return time
 
 

@@ -20,8 +20,15 @@ from kalypso_actions.model.differences import (
 from kalypso_actions.model.tree import LeftOutApplication, TreeChanges
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
 from kalypso_actions.report.markdown import CommitLink
-from kalypso_actions.report.pull_request import PullRequestText, body, title
-from kalypso_actions.report.pull_request_mark import Mark, is_ours, marked, read_mark
+from kalypso_actions.report.pull_request import (
+    Mark,
+    PullRequestText,
+    body,
+    is_ours,
+    marked,
+    read_mark,
+    title,
+)
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
 URL = "https://git.test/acme/fleet"

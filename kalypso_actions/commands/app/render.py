@@ -14,12 +14,12 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
-from kalypso_actions.report.app_render_document import (
+from kalypso_actions.report.documents import ProblemEntry, SourceEntry
+from kalypso_actions.report.render_document import (
     AppChangesEntry,
     AppRenderDocument,
     AppTargetEntry,
 )
-from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 
 
 def app_render(

@@ -39,11 +39,13 @@ def demo(
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
-    from kalypso_actions.commands.demo.in_process import InProcess  # noqa: PLC0415
-    from kalypso_actions.commands.demo.people import People  # noqa: PLC0415
-    from kalypso_actions.commands.demo.report import write_report  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
-    from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner  # noqa: PLC0415
+    from kalypso_actions.commands.demo.scenario_runner import (  # noqa: PLC0415
+        InProcess,
+        People,
+        ScenarioRunner,
+        write_report,
+    )
     from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 

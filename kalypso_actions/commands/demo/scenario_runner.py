@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from io import StringIO
 from pathlib import Path
+from typing import Final
 
-from kalypso_actions.commands.demo.job_results import details, ending, environment, headline, links
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
-from kalypso_actions.commands.demo.people import People
+from kalypso_actions.clients.github import (
+    GitHub,
+    GitHubServer,
+    TokenAuth,
+    merging,
+    pull_requests,
+)
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
+from kalypso_actions.commands.registry import COMMANDS
+from kalypso_actions.commands.report import report
+from kalypso_actions.commands.report.pipeline import read_pipeline
+from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
+from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.inputs.reading import ACTION_INPUTS
+from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.progress import no_progress
+from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.check_promote_document import CheckPromoteDocument
+from kalypso_actions.report.ci_document import CiDocument
 from kalypso_actions.report.demo_document import DemoStepEntry
+from kalypso_actions.report.documents import CHANGES
+from kalypso_actions.report.markdown import plain
+from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
+from kalypso_actions.report.start_schedule_document import StartScheduleDocument
+from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.clock import Clock
-from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
+from kalypso_sandbox.workflow_runner.runs import (
+    CompletedStep,
+    JobLog,
+    Run,
+    StepResult,
+    WorkflowRunner,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,3 +203,194 @@ class ScenarioRunner:
     def _record(self, **step: object) -> None:
         fields = {"act": self.act, "at": f"{self._clock():%Y-%m-%dT%H:%M:%SZ}", **step}
         self._report(DemoStepEntry.model_validate(fields))
+
+
+PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
+"""The lines in which check-promote reports the clusters' states."""
+
+
+def ending(done: CompletedStep) -> str:
+    """Return the result of a step in a word."""
+    word: str
+    match document := done.outcome.document:
+        case CheckPromoteDocument() if document.verdict:
+            word = document.verdict
+        case _ if done.exit_code:
+            word = "failed"
+        case CiDocument():
+            word = "promoted" if document.environments else "checked"
+        case CdDocument():
+            word = document.action
+        case ScheduleDocument():
+            word = document.pull_requests[0].action if document.pull_requests else "unchanged"
+            word += ", promoted" if document.promoted else ""
+        case NotifyDocument():
+            word = "promotion" if document.promoted else "configuration"
+        case StartScheduleDocument() if document.environments:
+            word = "started"
+        case _:
+            word = "done"
+    return word
+
+
+def environment(done: CompletedStep) -> str:
+    """Return the environments of a step; "" for all."""
+    document = done.outcome.document
+    if isinstance(document, StartScheduleDocument):
+        return ", ".join(document.environments)
+    return done.environment
+
+
+def headline(done: CompletedStep) -> str:
+    """Return the heading of a step's summary."""
+    first = done.outcome.summary.partition("\n")[0]
+    return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
+
+
+def links(done: CompletedStep) -> tuple[str, ...]:
+    """Return the URLs of a step's pull requests."""
+    document = done.outcome.document
+    if isinstance(document, ScheduleDocument):
+        return tuple(pull.url for pull in document.pull_requests)
+    return ()
+
+
+def details(done: CompletedStep) -> tuple[str, ...]:
+    """Return details that the headline lacks."""
+    match document := done.outcome.document:
+        case CiDocument(environments=started) if started:
+            lines = [f"starts CD in {', '.join(started)}"]
+        case CiDocument(problems=()):
+            lines = ["only checks"]
+        case ScheduleDocument(changes=changes):
+            lines = [f"manifests: {changes.counts(*CHANGES)}"]
+        case NotifyDocument(promoted=True, promoted_commit=commit):
+            lines = [f"the promotion of {commit[:7]}"]
+        case NotifyDocument():
+            lines = ["a change of configuration, not promoted"]
+        case CheckPromoteDocument(promoted_to=environments):
+            lines = _progress(done)
+            lines += [f"goes on to {', '.join(environments)}"] if environments else []
+        case _:
+            lines = []
+    problems = [problem.message for problem in document.problems]
+    return tuple(dict.fromkeys([*lines, *problems]))
+
+
+def _progress(done: CompletedStep) -> list[str]:
+    """Return the shares of compliant clusters over time, and the final states of the others."""
+    reports = [report for line in done.lines if (report := PROGRESS.fullmatch(line))]
+    if not reports:
+        return []
+    shares = dict.fromkeys(report["share"] for report in reports)
+    return [f"compliant {' → '.join(shares)}{reports[-1]['others']}"]
+
+
+THINKING: Final = 45
+"""Seconds before each action."""
+
+
+class People:
+    """The people at Acme, with a token for all repositories."""
+
+    def __init__(self, sandbox: Sandbox, clock: Clock, machine: Mapping[str, str]) -> None:
+        token = sandbox.create_token(owner=OWNER)
+        self._sandbox = sandbox
+        self._clock = clock
+        environment = RunnerEnvironment(sandbox, machine).environment()
+        server = GitHubServer.of_environment(environment)
+        self._github = GitHub(server, TokenAuth(token), environment, clock.sleep, clock)
+
+    def push(self, repository: str, branch: str, files: Mapping[str, str], message: str) -> str:
+        """Commit to a branch, and return the commit."""
+        self._clock.sleep(THINKING)
+        return self._sandbox.commit(repository, files, branch=branch, message=message)
+
+    def propose(
+        self, repository: str, branch: str, files: Mapping[str, str], title: str
+    ) -> PullRequest:
+        """Open a pull request into main from a new branch with one commit."""
+        git = self._sandbox.git(repository)
+        with self._sandbox.lock:
+            git.update_ref(f"refs/heads/{branch}", git.head("main"), None)
+        self.push(repository, branch, files, title)
+        return pull_requests.ensure(
+            self._github, repository, head=branch, base="main", title=title, body=""
+        )[0]
+
+    def merge(self, repository: str, base: str) -> tuple[PullRequest, str]:
+        """Merge the only open pull request into a branch; return it and the merge commit.
+
+        Raises KalypsoError if there is not exactly one, or GitHub refuses.
+        """
+        self._clock.sleep(THINKING)
+        pulls = pull_requests.open_into(self._github, repository, base)
+        if len(pulls) != 1:
+            raise KalypsoError(f"{len(pulls)} pull requests are open into {base} of {repository}")
+        pull = pulls[0]
+        merged = merging.merge(self._github, repository, pull.number, head=pull.head_commit)
+        if isinstance(merged, merging.Refused):
+            raise KalypsoError(f"{repository}#{pull.number} cannot be merged: {merged.reason}")
+        return pull, merged.commit
+
+
+@dataclass(frozen=True, slots=True)
+class InProcess:
+    """Runs the command of an action as its job does, with its inputs and variables."""
+
+    clock: Clock
+
+    def __call__(
+        self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
+    ) -> StepResult:
+        """Run an action. Raises KalypsoError for an unknown action."""
+        if action not in COMMANDS:
+            raise KalypsoError(
+                f"there is no action {action!r}", advice=f"see {', '.join(COMMANDS)}"
+            )
+        environment = {**variables, ACTION_INPUTS: json.dumps(inputs)}
+        lines: list[str] = []
+
+        def write_line(line: str) -> None:
+            lines.append(line)
+            log.write_line(line, self.clock())
+
+        runtime = Runtime(
+            environment=environment,
+            programs=Programs(environment),
+            runner=Runner(environment, log),
+            progress=no_progress,
+            log=write_line,
+            now=self.clock,
+            sleep=self.clock.sleep,
+        )
+        result, exit_code = run_command(COMMANDS[action], {}, runtime)
+        return StepResult(result, exit_code, lines)
+
+
+TITLE = "Acme's fleet"
+
+
+def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], folder: Path) -> Path:
+    """Write the report about the organisation to a folder, and return its page.
+
+    It reads the sandbox, as a person would with the token. Raises KalypsoError.
+    """
+    token = sandbox.create_token(owner=OWNER)
+    environment = RunnerEnvironment(sandbox, machine).environment() | {"KALYPSO_TOKEN": token}
+    programs = Programs(environment)
+    runtime = Runtime(
+        environment=environment,
+        programs=programs,
+        runner=Runner({}, StringIO()),
+        progress=no_progress,
+        log=lambda _: None,
+        now=clock,
+        sleep=clock.sleep,
+    )
+    url = f"{sandbox.url}/{CONTROL_PLANE}"
+    inputs = ReportInputs(out=folder, title=TITLE, control_plane=url)
+    credentials = sandbox_credentials(sandbox.url, token)
+    context = LocalContext(programs, no_progress, credentials=credentials, now=clock())
+    report(inputs, context, clock(), partial(read_pipeline, url, runtime))
+    return folder / "index.html"

@@ -30,7 +30,7 @@ from kalypso_actions.promotion.starts import (
     schedule_start,
 )
 from kalypso_actions.report.poll_document import StartEntry
-from kalypso_actions.report.pull_request_mark import read_mark
+from kalypso_actions.report.pull_request import read_mark
 
 Statuses = Mapping[str, Mapping[str, CommitStatus]]
 """The latest statuses of commits by context, in lower case; main's newest commit first."""

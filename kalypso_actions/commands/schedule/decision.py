@@ -20,7 +20,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest
 from kalypso_actions.planning.plan import Plan
-from kalypso_actions.report.pull_request_mark import Mark, read_mark
+from kalypso_actions.report.pull_request import Mark, read_mark
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from kalypso_actions.planning.findings import judged
 from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.report.pull_request_mark import is_ours
+from kalypso_actions.report.pull_request import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
 """Whose pull request it is: `ours` is our proposal to a GitOps branch, `former` the same of a

@@ -17,7 +17,7 @@ from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.writes import DisableAutoMerge
-from kalypso_actions.report import pull_request_mark
+from kalypso_actions.report import pull_request
 
 
 def possible_pull_requests(
@@ -33,13 +33,13 @@ def possible_pull_requests(
     form of ours: people may rewrite a description, and GitHub still merges.
     """
     for pull in pulls:
-        author, head, mark = pull.author, pull.head_branch, pull_request_mark.read_mark(pull.body)
+        author, head, mark = pull.author, pull.head_branch, pull_request.read_mark(pull.body)
         marked = mark is not None or head.startswith(OWN_BRANCHES)
         by_us = identity.wrote(author, is_marked=marked)
         by_us = by_us or identity.formerly_wrote(author, is_marked=marked)
         fits = may_be_own_branch(head, environment)
         if mark:
-            fits = pull_request_mark.is_ours(pull.body, environment, control_plane)
+            fits = pull_request.is_ours(pull.body, environment, control_plane)
         if by_us and fits and pull.head_repository.lower() == repository.lower():
             yield pull
 

@@ -69,7 +69,7 @@ from kalypso_actions.model.writes import (
 from kalypso_actions.promotion.lost_starts import is_served
 from kalypso_actions.promotion.start_records import read_record
 from kalypso_actions.promotion.statuses import is_deployed
-from kalypso_actions.report.pull_request_mark import marked, read_mark
+from kalypso_actions.report.pull_request import marked, read_mark
 
 T = TypeVar("T")
 MergeResult = merging.Merged | auto_merges.Enabled | merging.Refused

@@ -25,7 +25,7 @@ from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.lost_starts import inputs_digest
-from kalypso_actions.report import pull_request_mark
+from kalypso_actions.report import pull_request
 from kalypso_actions.sources.limits import REGISTRATION
 from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
 
@@ -114,7 +114,7 @@ def our_pull_requests_among(
         for pull in pulls
         if pull.head_repository.lower() == repository.lower()
         and identity.wrote(pull.author)
-        and pull_request_mark.is_ours(pull.body, environment, control_plane)
+        and pull_request.is_ours(pull.body, environment, control_plane)
     )
 
 

@@ -1,12 +1,8 @@
 """`kalypso status`: the pipeline at one moment, from GitHub's statuses and branches alone.
 
-command   the state of each environment
-read      the environments' branches, and GitHub's overviews of the repositories
-clusters  the clusters' reports
-watch     show the pipeline repeatedly
+document = status(StatusInputs(), context)
 """
 
-from kalypso_actions.commands.status.command import status
-from kalypso_actions.commands.status.watch import watch
+from kalypso_actions.commands.status.command import status, watch
 
 __all__ = ["status", "watch"]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
+from typing import Final, NoReturn
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.shared.reading.base_trees import named_commit
-from kalypso_actions.commands.status.clusters import cluster_states
-from kalypso_actions.commands.status.read import EnvironmentBranches, Pipeline, read_pipeline
+from kalypso_actions.commands.status.read import (
+    EnvironmentBranches,
+    Pipeline,
+    cluster_states,
+    read_pipeline,
+)
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.model.kinds import Environment
@@ -231,3 +237,20 @@ def _proposal(proposal: PipelineProposal) -> ProposalEntry:
         author=pull.author,
         created_at=pull.created_at,
     )
+
+
+INTERVAL: Final = 15.0
+"""Seconds between two reads with --watch: an hour takes a tenth of a token's requests."""
+
+
+def watch(
+    inputs: StatusInputs, runtime: Runtime, show: Callable[[StatusDocument], None]
+) -> NoReturn:
+    """Show the pipeline until Ctrl-C; log a failure to read it, and try again."""
+    while True:
+        try:
+            with open_context(inputs, runtime) as context:
+                show(status(inputs, context))
+        except KalypsoError as error:
+            runtime.log(f"{error.problem.message}; looking again in {INTERVAL:.0f} s")
+        runtime.sleep(INTERVAL)

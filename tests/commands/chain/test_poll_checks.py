@@ -7,7 +7,7 @@ import pytest
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.report.poll_document import PollDocument
-from kalypso_actions.report.pull_request_mark import Mark
+from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain.lost_starts import lose
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.polls import (

@@ -10,8 +10,7 @@ from typing import cast
 import pytest
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
-from kalypso_actions.commands.demo.people import People
-from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
+from kalypso_actions.commands.demo.scenario_runner import People, ScenarioRunner
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.cd_document import CdDocument

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.commands.demo.in_process import InProcess
+from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.runs import WorkflowRunner

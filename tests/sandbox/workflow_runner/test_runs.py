@@ -11,7 +11,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth
 from kalypso_actions.clients.github.workflows import dispatch
-from kalypso_actions.commands.demo.in_process import InProcess
+from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
