@@ -330,7 +330,7 @@ def actions_checks(
     if proposes_by_job and not settings.jobs_may_open_pull_requests:
         yield problem(
             place,
-            "jobs may not open pull requests, but cd is to do so (mode: pull-request)",
+            "jobs may not open pull requests, but cd opens them (mode: pull-request)",
             "allow it, also in the organization's settings, or let cd use the App",
             ACTIONS_PAGE,
         )

@@ -169,6 +169,6 @@ def why_schedule(
     if not auto_merge:
         return ""
     if tried is None or not is_tried:
-        return "is to be merged"
+        return "is ready for a merge"
     is_ready, was_ready = merge_state in READY, tried[1] in READY
     return "can be merged now" if is_ready and not was_ready else ""

@@ -73,7 +73,7 @@ class RejectedContent:
         if closed:
             hold = "people have rejected the one before it"
         elif again:
-            hold = f"it contains again what people took out: {numbers(again)}"
+            hold = f"it proposes again what people removed: {numbers(again)}"
         elif not is_as_merged:
             hold = "the branch holds something else than our last merge left there"
         is_rejected = self.is_all and not self.commits & set(changed)

@@ -283,7 +283,7 @@ def kept_warnings(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Pro
         for change in plan.changes:
             if change.action == "update" and not consent.covers(change.action):
                 yield Problem(
-                    f"on {plan.branch}: it {change.reason}, and is left as it is",
+                    f"on {plan.branch}: the workflow {change.reason}; it stays unchanged",
                     Location(plan.repository.name, change.path),
                     "--update-workflows writes the template",
                 )

@@ -170,9 +170,7 @@ def some(lines: Sequence[str], limit: int) -> list[str]:
     return [*lines[:limit], f"… and {len(lines) - limit} more"]
 
 
-VERIFIED: Final = (
-    "Nothing was written: the inputs were only compared with the repositories, and they are right."
-)
+VERIFIED: Final = "Nothing was written. The inputs match the repositories."
 """The text of a run with `verify-only`."""
 
 

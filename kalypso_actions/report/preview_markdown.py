@@ -287,8 +287,8 @@ def _sentences(item: PreviewEnvironmentEntry) -> Iterator[str]:
     change, arrival = item.change, item.arrival
     if item.removed:
         yield (
-            "The change removes this environment: it gets no pull requests any more, and **nothing "
-            "deletes the files** of its GitOps branch from there."
+            "The change removes this environment. Its GitOps branch gets no further pull requests, "
+            "and **its files stay there until people delete them**."
         )
     if arrival and arrival.comparison:
         yield (

@@ -135,15 +135,15 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
     """Return the result as a line of plain text."""
     name = document.environment
     if facts.removed and document.problems:
-        return f"{name} would lose many assignments: nothing was written"
+        return f"{name} would lose many assignments, so nothing was written"
     if document.problems and not document.pull_requests:
         return f"{name} is not proposed"
     done = [f"#{entry.number} {_done(entry)}" for entry in document.pull_requests]
     if done:
         return f"{name}: {', '.join(done)}"
     if facts.stopped:
-        return f"the changes of {name} were rejected: nothing is proposed"
-    return f"{name} is up to date: there is nothing to propose"
+        return f"the changes of {name} were rejected, so nothing is proposed"
+    return f"{name} is up to date; nothing is left to propose"
 
 
 def _done(entry: PullRequestEntry) -> str:

@@ -139,11 +139,11 @@ def test_another_setting_brings_back_what_was_reverted_and_says_so(open_chain: O
     chain.configure("dev", REGION="north")
     chain.run_everything()
     pull = chain.open_pull_request("dev")
-    assert f"**It contains again what people took out:** #{number}." in pull["body"]
+    assert f"**It proposes again what people removed:** #{number}." in pull["body"]
     assert warnings(chain) == [
-        f"#{pull['number']} is not merged automatically: it contains again what people took out: "
+        f"#{pull['number']} is not merged automatically: it proposes again what people removed: "
         f"#{number}",
-        f"the pull request contains again what people took out: #{number}",
+        f"the pull request proposes again what people removed: #{number}",
     ]
     chain.settle()
     chain.expect("dev", commit, RELEASE="one", REGION="north")

@@ -70,7 +70,7 @@ def test_the_reason_of_a_rejection() -> None:
 
 BASE, EARLIER = "a" * 40, "b" * 40
 CONFLICTS = "conflicts with its branch"
-TO_MERGE = "is to be merged"
+TO_MERGE = "is ready for a merge"
 NOW = "can be merged now"
 
 

@@ -67,7 +67,7 @@ def test_restrictions(
 ) -> None:
     rejected = rejected_content(WANTED, KEY, merges, pulls)
     restrictions = rejected.restrictions((), closed=False, is_as_merged=True)
-    hold = f"it contains again what people took out: {', '.join(f'#{number}' for number in again)}"
+    hold = f"it proposes again what people removed: {', '.join(f'#{number}' for number in again)}"
     assert restrictions == Restrictions(reason, again, hold if again else "")
 
 

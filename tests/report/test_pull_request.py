@@ -172,7 +172,7 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
             {"promoted": False},
             f"It promotes nothing: main stays at [aaaaaaa]({MAIN.url}).",
         ),
-        ({"main": None}, "The environment names no commit of main: none is promoted."),
+        ({"main": None}, "The environment names no commit of main, so none is promoted."),
     ],
 )
 def test_the_promoted_commit(given: dict[str, Any], said: str) -> None:

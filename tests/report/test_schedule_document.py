@@ -30,20 +30,20 @@ def document(*entries: PullRequestEntry, **given: Any) -> ScheduleDocument:
 @pytest.mark.parametrize(
     ("made", "facts", "said"),
     [
-        (document(), {}, "dev is up to date: there is nothing to propose"),
+        (document(), {}, "dev is up to date; nothing is left to propose"),
         (document(entry(1, "created")), {}, "dev: #1 was created"),
         (
             document(entry(2, "unchanged"), entry(1, "withdrawn")),
             {},
             "dev: #2 is open already, #1 was withdrawn",
         ),
-        (document(), {"stopped": True}, "the changes of dev were rejected: nothing is proposed"),
+        (document(), {"stopped": True}, "the changes of dev were rejected, so nothing is proposed"),
         (document(problems=(PROBLEM,)), {}, "dev is not proposed"),
         (document(entry(1, "merged"), problems=(PROBLEM,)), {}, "dev: #1 was merged"),
         (
             document(problems=(PROBLEM,)),
             {"removed": ["large/a"]},
-            "dev would lose many assignments: nothing was written",
+            "dev would lose many assignments, so nothing was written",
         ),
     ],
 )

@@ -171,7 +171,7 @@ def _document(
         )
         warnings[Problem(message, where, advice)] = None
     if hook and hook.failed:
-        advice = "its output says why; correct that, then run again"
+        advice = "correct the cause that the command's output names, then run again"
         problems.append(Problem(f"{hook.reason}: nothing was written", advice=advice))
     shown = pull if action in {"proposed", "rejected"} else None
     return CdDocument(

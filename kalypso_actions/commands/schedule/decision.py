@@ -91,7 +91,7 @@ class Proposal:
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
         if self.is_open and self.decision.again:
             numbers = rejections.numbers(self.decision.again)
-            message = f"the pull request contains again what people took out: {numbers}"
+            message = f"the pull request proposes again what people removed: {numbers}"
             yield Problem(message, where, "merge it only if that is wanted again")
         if others:
             message = (

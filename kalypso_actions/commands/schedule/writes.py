@@ -42,9 +42,7 @@ from kalypso_actions.report.failure_issues import FailingAssignment, UnusableReg
 from kalypso_actions.report.markdown import CommitLink
 from kalypso_actions.report.pull_request import PullRequestText
 
-NOTHING_LEFT: Final = (
-    "{} has everything that the environment is to have: there is nothing to propose any more."
-)
+NOTHING_LEFT: Final = "{} already matches the environment; nothing is left to propose."
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +233,7 @@ class ScheduleWrites:
         closing = [(pull, moved) for pull in proposal.known.of_role("stale")]
         if not proposal.is_open:
             reason = (
-                "This is not what the environment is to have any more, and what it is to have was "
+                "The environment has changed since this proposal, and its present content was "
                 f"rejected: {decision.reason}."
                 if decision.action == "stop"
                 else NOTHING_LEFT.format(to)
@@ -342,8 +340,8 @@ class ScheduleWrites:
         def is_unknown(cluster_type: str, target: str) -> bool:
             return any(folders.includes(cluster_type, target) for folders in plan.preserved)
 
-        run = f" {markdown.link('This run', page)} has found it so." if page else ""
-        comment = f"This does not fail any more, or does not exist any more.{run}"
+        run = f" {markdown.link('This run', page)} confirmed it." if page else ""
+        comment = f"The failure is solved, or what failed was removed.{run}"
         mark = markdown.marker("settled", name)
         for settled in failure_issues.settled(
             known, name, wanted, is_unknown, knows_all=not plan.preserved

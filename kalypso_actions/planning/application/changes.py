@@ -81,7 +81,7 @@ def removal(
     names += f" and {len(gone) - MAX_NAMED} more" if len(gone) > MAX_NAMED else ""
     return Problem(
         f"{len(gone)} of {count} targets of the GitOps tree are gone from the configs, so their "
-        f"manifests are to be deleted: {names}",
+        f"manifests would be deleted: {names}",
         Location(repository),
         "check the configs; allow it with allow-removals, or raise max-removal-percent",
         "mass-removal",

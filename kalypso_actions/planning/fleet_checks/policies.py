@@ -111,7 +111,8 @@ def _check_targets(
         return meant
     subject = f"SchedulingPolicy {policy.name!r} selects no deployment target"
     if _selects_any(policy, (scope.all_targets_by_label for scope in scopes)):
-        message = f"{subject} of {', '.join(scope.environment for scope in scopes)}, only of others"
+        names = ", ".join(scope.environment for scope in scopes)
+        message = f"{subject} of {names}, only targets of other environments"
         diagnostics.notes.append(Problem(message, selector.where, code="policy-without-targets"))
         return []
     fault = mismatch(policy.targets.requirements, _target_labels(policy, scopes), noun)

@@ -148,7 +148,7 @@ PROPOSAL_SCENES: Final = (
     ),
     Scene(
         "poll",
-        "a pull request is to be merged",
+        "a pull request is ready for a merge",
         _poll_merges,
         _scheduled,
         {

@@ -91,7 +91,7 @@ def test_an_older_commit_does_not_take_the_place_of_a_newer_one(acme: Organisati
     run(acme, newer)
     result = run(acme, older, promoted_from="ci")
     assert action(result) == "superseded"
-    assert f"or is about to have, [{newer[:7]}]" in result.summary
+    assert f"or will soon have, [{newer[:7]}]" in result.summary
     assert proposed(acme) == documents.base_repo(acme.url(), newer)
     assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
     with pytest.raises(UsageError, match="is older than"):

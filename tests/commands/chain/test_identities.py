@@ -70,7 +70,7 @@ def test_a_rejected_tree_closes_the_former_pull_request_with_this_reason(
     acme.commit({path: text}, repository=SHOP)
     assert actions(run(acme, former_identities="ada")) == [(2, "withdrawn")]
     (comment,) = acme.comments(2)
-    assert "what it is to have was rejected: " in comment
+    assert "its present content was rejected: " in comment
 
 
 def test_a_former_pull_request_that_people_forced_is_opened_again(acme: Organisation) -> None:

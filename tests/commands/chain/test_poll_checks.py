@@ -107,7 +107,7 @@ def test_a_pull_request_that_is_to_be_merged(acme: Organisation) -> None:
     result = run(acme)
     assert started(result) == [("schedule.yaml", "dev", 1)]
     (start,) = document(result).started
-    assert start.reason == f"acme/gitops#{number} is to be merged"
+    assert start.reason == f"acme/gitops#{number} is ready for a merge"
 
 
 def test_a_pull_request_whose_merge_was_refused_at_this_base(acme: Organisation) -> None:

@@ -185,7 +185,7 @@ def test_merged_there_is_nothing_to_propose(acme: Organisation) -> None:
     acme.forget()
     done = run_schedule(acme)
     assert done.document.outputs()["changed"] == "false"
-    assert "there is nothing to propose" in done.summary
+    assert "nothing is left to propose" in done.summary
     assert acme.writes() == []
     assert acme.pulls() == []
 
@@ -201,7 +201,7 @@ def test_an_obsolete_proposal_is_withdrawn(acme: Organisation) -> None:
     assert (withdrawn["merged_at"], labels(withdrawn)) == (None, {"kalypso", "withdrawn"})
     (comment,) = acme.comments(2)
     assert comment.startswith("<!-- kalypso:v1 kind=withdrawn environment=dev -->\n")
-    assert "there is nothing to propose any more" in comment
+    assert "nothing is left to propose" in comment
     acme.forget()
     assert actions(run(acme)) == []
     assert acme.writes() == []

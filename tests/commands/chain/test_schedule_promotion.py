@@ -185,7 +185,7 @@ def test_nothing_is_merged_automatically_after_a_rejection(acme: Organisation) -
     assert actions(document) == [(2, "created")]
     assert messages(document) == [
         "#2 is not merged automatically: people have rejected the one before it",
-        "the pull request contains again what people took out: #1",
+        "the pull request proposes again what people removed: #1",
     ]
 
 

@@ -45,7 +45,7 @@ def test_closed_content_is_not_proposed(acme: Organisation) -> None:
     assert warning.message == (
         "nothing is proposed: #1 with the same content was closed without merging"
     )
-    assert "schedule does not propose again what people have closed or reverted." in done.summary
+    assert "schedule does not repeat proposals that people have closed or reverted." in done.summary
     assert acme.writes() == []
     # Other content is proposed, and the same content only with force.
     assert actions(run(acme, force="true")) == [(2, "created")]
@@ -138,8 +138,8 @@ def test_a_setting_that_is_changed_again_asks_for_a_proposal(acme: Organisation)
     configure(acme, REGION="west")
     document = run(acme)
     assert actions(document) == [(2, "created")]
-    assert messages(document) == ["the pull request contains again what people took out: #1"]
-    assert "**It contains again what people took out:** #1." in acme.pulls()[0]["body"]
+    assert messages(document) == ["the pull request proposes again what people removed: #1"]
+    assert "**It proposes again what people removed:** #1." in acme.pulls()[0]["body"]
 
 
 def test_the_latest_counts(acme: Organisation) -> None:

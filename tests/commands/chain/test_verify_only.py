@@ -44,7 +44,7 @@ def test_a_valid_promotion(acme: Organisation) -> None:
     assert outcome.document == CdDocument(environment="dev", commit=new, verify_only=True)
     assert outcome.summary == (
         f"## kalypso cd: {new[:7]} may come to dev\n\n"
-        "Nothing was written: the inputs were only compared with the repositories, and they are right."
+        "Nothing was written. The inputs match the repositories."
     )
     assert acme.logged == [f"{new[:7]} may come to dev."]
     assert acme.writes() == []
@@ -90,7 +90,7 @@ def test_a_true_claim_about_a_merge(acme: Organisation, is_promotion: bool) -> N
         environment="dev", promoted_commit=promoted, gitops_commit=merged, verify_only=True
     )
     assert outcome.summary.startswith("## kalypso check-promote: the inputs for `dev` are right\n")
-    assert "Nothing was written: the inputs were only compared with" in outcome.summary
+    assert "Nothing was written. The inputs match" in outcome.summary
     assert outcome.document.outputs() == {"verdict": "", "clusters": "{}", "promoted-to": "[]"}
     assert acme.writes() == []
     assert acme.dispatches() == []

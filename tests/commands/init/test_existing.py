@@ -166,7 +166,7 @@ def test_a_workflow_that_people_have_changed_stays(acme: Acme) -> None:
     assert not document.written
     assert acme.files("main")[f"{WORKFLOWS}/cd.yaml"] == text
     (warning,) = document.warnings
-    assert warning.message == "on main: it differs from the template, and is left as it is"
+    assert warning.message == "on main: the workflow differs from the template; it stays unchanged"
     allow = "Allow GitHub Actions to create and approve pull requests"
     assert allow in {task.title for task in document.remaining}
     (file,) = document.branches[-1].files
@@ -191,7 +191,9 @@ def test_a_workflow_of_somebody_else_stays(acme: Acme) -> None:
     document = acme.init(environments="dev")
     assert acme.files("main")[f"{WORKFLOWS}/ci.yaml"] == own
     (warning,) = document.warnings
-    assert warning.message == ("on main: it is somebody else's workflow, and is left as it is")
+    assert warning.message == (
+        "on main: the workflow is somebody else's workflow; it stays unchanged"
+    )
     assert warning.advice == "--update-workflows writes the template"
 
 
