@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -315,11 +315,12 @@ def explain_key(question: Question, key: str) -> tuple[ValueEntry, ...]:
     assignment and no ConfigMap has.
     """
     environment = question.environment
-    groups: dict[Hashable, list[Assignment]] = {}
-    for assignment in question.assignments:
-        groups.setdefault(environment.config.combination(assignment), []).append(assignment)
-    rows = [_Answer(environment, key, assignments) for assignments in groups.values()]
     tops = {entry.key for entry in environment.config.entries}
+    # Only the layers of the key count: each of 100,000 assignments may have others besides.
+    groups = environment.config.combinations(
+        question.assignments, {top for top in tops if key.startswith(top)} or tops
+    )
+    rows = [_Answer(environment, key, assignments) for assignments in groups]
     if key not in tops and not any(row.path for row in rows):
         known = {key_text(path) for row in rows for path in row.config.origins} | tops
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import groupby
@@ -93,6 +93,17 @@ class PlatformConfig:
     def combination(self, assignment: Assignment) -> Hashable:
         """Return a key for the layers and the fleet's schemas that apply to an assignment."""
         return self._masks.provided(assignment)
+
+    def combinations(
+        self, assignments: Iterable[Assignment], keys: Collection[str]
+    ) -> list[list[Assignment]]:
+        """Return assignments to which the same entries of these configuration keys apply."""
+        labels = {label for entry in self.entries if entry.key in keys for label in entry.labels}
+        mask = self._masks.required(tuple(labels))
+        groups: dict[int, list[Assignment]] = {}
+        for assignment in assignments:
+            groups.setdefault(self._masks.provided(assignment) & mask, []).append(assignment)
+        return list(groups.values())
 
     def config_of(self, assignment: Assignment) -> MergedConfig:
         """Return the merged configuration of an assignment."""

@@ -133,6 +133,16 @@ def test_equal_combinations_are_merged_once() -> None:
     assert platform.config_of(assignment(target("b"), cluster_type("other"))) is not first
 
 
+def test_assignments_with_the_same_layers_of_a_key_are_together() -> None:
+    maps = [config_map(f"c-{name}", {"OWN": name}, target=name) for name in "abc"]
+    maps += [config_map("for-a", {"K": "1"}, target="a")]
+    platform = PlatformConfig(fleet(config_maps=maps))
+    items = [assignment(target(name, target=name), FACTORY) for name in "abc"]
+    assert platform.combinations(items, {"K"}) == [items[:1], items[1:]]
+    assert platform.combinations(items, {"OWN"}) == [[item] for item in items]
+    assert platform.combinations(items, {"OTHER"}) == [items]
+
+
 def test_the_origins_of_a_key_are_those_among_all() -> None:
     maps = (
         config_map("a", {"LOG": "level: info", "X": "[{name: a}]", "Y": "1"}),
