@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import requests
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_sandbox import Fault
 from kalypso_sandbox.azure import QueryFault
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
-from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    GITOPS,
+    Dispatch,
+    Job,
+    Organisation,
+)
 from tests.commands.chain.promotions import (
     check,
     document,
@@ -328,3 +336,204 @@ def test_a_failure_that_cannot_be_posted_does_not_hide_the_first(acme: Organisat
     with pytest.raises(KalypsoError, match="may not read the scope"):
         check(acme, merged, commit)
     assert any(line.startswith("The failure cannot be posted: ") for line in acme.logged)
+
+
+BROKEN = {"path": "*platform-config.yaml", "text": "broken"}
+
+
+def test_a_synced_commit_is_not_applied_yet(acme: Organisation) -> None:
+    """The cluster is compliant with the previous commit while its source has the new one."""
+    acme.cluster("dev", "drone", reconcile_delay=300, nested=True, releases=True)
+    old = main_commit(acme)
+    merge(acme, old)
+    acme.clock.sleep(400)
+    commit = main_commit(acme, "another")
+    merged = merge(acme, commit)
+    began = acme.clock()
+    assert verdict(check(acme, merged, commit)) == "compliant"
+    assert 300 <= (acme.clock() - began).total_seconds() < 315
+    assert acme.logged[1] == "compliant 1/2, progressing 1"
+
+
+@pytest.mark.parametrize("fields", [{}, {"kustomization": "drone-app"}], ids=["own", "nested"])
+def test_a_failure_of_the_commit_before_is_no_verdict(
+    acme: Organisation, fields: dict[str, str]
+) -> None:
+    failure = BROKEN | fields
+    acme.cluster(
+        "dev", "drone", reconcile_delay=300, nested=True, behaviour="fail", failure=failure
+    )
+    commit = main_commit(acme)
+    merge(acme, commit, config="broken")
+    acme.clock.sleep(400)
+    corrected = merge(acme, commit, config="corrected")
+    assert verdict(check(acme, corrected, commit)) == "compliant"
+
+
+def test_a_nested_kustomization_follows_a_correction_later(acme: Organisation) -> None:
+    """The Kustomization that applies the correction does not wait for it."""
+    failure = BROKEN | {"kustomization": "drone-app"}
+    times = {"reconcile_delay": 300, "nested_delay": 40}
+    acme.cluster("dev", "drone", nested=True, behaviour="fail", failure=failure, **times)
+    commit = main_commit(acme)
+    merge(acme, commit, config="broken")
+    acme.clock.sleep(400)
+    began, corrected = acme.clock(), merge(acme, commit, config="corrected")
+    assert verdict(check(acme, corrected, commit, poll_interval="15s")) == "compliant"
+    assert 340 <= (acme.clock() - began).total_seconds() < 355
+
+
+def test_a_failure_of_a_nested_kustomization_is_a_verdict(acme: Organisation) -> None:
+    failure = {"kustomization": "drone-app", "message": "no such image"}
+    acme.cluster("dev", "drone", nested=True, behaviour="fail", failure=failure)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit)
+    assert (verdict(outcome), document(outcome).reason) == (
+        "failed",
+        "dev-drone: HealthCheckFailed: no such image",
+    )
+
+
+@pytest.mark.parametrize(("inputs", "seconds"), [({}, 60), ({"settle": "0s"}, 0)])
+def test_a_cluster_without_statuses_must_comply_for_a_while(
+    acme: Organisation, inputs: dict[str, Any], seconds: float
+) -> None:
+    acme.cluster("dev", "drone", tells_statuses=False)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    assert verdict(check(acme, merged, commit, **inputs)) == "compliant"
+    assert seconds <= (acme.clock() - began).total_seconds() < seconds + 15
+
+
+def test_the_timeout_counts_from_the_begin_of_the_waiting(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", behaviour="stall")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    start = acme.clock().isoformat()
+    acme.clock.sleep(400)
+    began = acme.clock()
+    outcome = check(acme, merged, commit, started_at=start)
+    assert verdict(outcome) == "timed-out"
+    assert (acme.clock() - began).total_seconds() == 201  # with the last record
+    # A person who reruns a job wants it to wait again.
+    began = acme.clock()
+    again = check(acme, merged, commit, started_at=start, job=Job(attempt=2))
+    assert verdict(again) == "timed-out"
+    assert (acme.clock() - began).total_seconds() == 601
+
+
+def test_another_run_continues_before_the_limit_of_the_job(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    inputs: dict[str, Any] = {"timeout": "9h", "poll_interval": "10m"}
+    outcome = check(acme, merged, commit, **inputs)
+    assert (outcome.failed, verdict(outcome)) == (False, "")
+    assert (acme.clock() - began) < timedelta(hours=5, minutes=30)
+    assert acme.statuses(commit) == {DEV: ("pending", "Deploying")}
+    (successor,) = acme.dispatches()
+    assert successor == Dispatch(
+        "check-promote.yaml",
+        {
+            "environment": "dev",
+            "promoted_commit_id": commit,
+            "commit_id": merged,
+            "gitops_repository": GITOPS,
+            "started_at": began.isoformat(),
+        },
+    )
+    assert outcome.summary.startswith("## kalypso check-promote: still waiting for `dev`\n")
+    outcome = check(acme, merged, commit, started_at=successor.inputs["started_at"], **inputs)
+    assert verdict(outcome) == "compliant"
+
+
+def test_the_post_deployment_command_ends_before_the_limit(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    began = acme.clock()
+    outcome = check(
+        acme, merged, commit, timeout="9h", poll_interval="10m", post_deployment="exit 0"
+    )
+    assert (outcome.failed, verdict(outcome)) == (False, "")
+    assert (acme.clock() - began) < timedelta(hours=4, minutes=30)
+    assert len(acme.dispatches()) == 1
+
+
+def test_outside_of_a_job_there_is_no_limit(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=6 * 3600)
+    commit = main_commit(acme)
+    outcome = check(
+        acme,
+        merge(acme, commit),
+        commit,
+        timeout="9h",
+        poll_interval="30m",
+        control_plane=CONTROL_PLANE,
+        variables={"GITHUB_ACTIONS": ""},
+    )
+    assert verdict(outcome) == "compliant"
+
+
+COMPARE = "/repos/{owner}/{repo}/compare/{basehead}"
+NOTHING = FakeClusterReports(lambda _url, _branch: [])
+
+
+def used(acme: Organisation) -> int:
+    """Return the requests of this hour, as GitHub counts them."""
+    headers = {"authorization": f"Bearer {acme.token}"}
+    answer = requests.get(f"{acme.sandbox.api_url}/rate_limit", headers=headers, timeout=60)
+    resources = answer.json()["resources"]
+    return int(resources["core"]["used"]) + int(resources["graphql"]["used"])
+
+
+def wait(acme: Organisation, promoted: str, merged: str, times: str, poll_interval: str) -> None:
+    """Wait for clusters that never report."""
+    began = acme.clock()
+    outcome = check(
+        acme,
+        merged,
+        promoted,
+        reports=NOTHING,
+        timeout=times,
+        grace_period=times,
+        poll_interval=poll_interval,
+    )
+    waited = f"{(acme.clock() - began) // timedelta(minutes=1)}m"
+    assert (verdict(outcome), waited) == ("timed-out", times)
+
+
+def test_waiting_needs_nothing_of_the_rate_limit(acme: Organisation) -> None:
+    """Twenty runs share the 5,000 requests an hour of an App's installation."""
+    merged = merge(acme, commit := main_commit(acme))
+    before = used(acme)
+    wait(acme, commit, merged, "59m", "1m")
+    assert used(acme) - before <= 20
+
+
+def test_waiting_reads_the_branches_once_a_minute(acme_with_permissions: Organisation) -> None:
+    """git reads the heads of two repositories once a minute, at any interval between looks."""
+    acme = acme_with_permissions
+    merged = merge(acme, commit := main_commit(acme))
+    acme.forget()
+    wait(acme, commit, merged, "5m", "15s")
+    heads = [
+        exchange
+        for exchange in acme.sandbox.traffic.of("GET", "git")
+        if "info/refs" in exchange.path
+    ]
+    assert len(heads) <= 2 * 6 + 10
+
+
+def test_comparisons_leave_out_the_files(acme: Organisation) -> None:
+    """GitHub computes them for the first page, and fails for large trees."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    merge(acme, commit, config="2")
+    acme.forget()
+    check(acme, merged, commit, reports=NOTHING, timeout="1s")
+    comparisons = acme.sandbox.traffic.of("GET", COMPARE)
+    assert comparisons
+    assert all(exchange.response_body.get("files") == [] for exchange in comparisons)

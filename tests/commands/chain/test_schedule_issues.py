@@ -258,3 +258,17 @@ def test_no_issue_is_doubled(acme: Organisation, kind: Any) -> None:
     with acme.sandbox.faults.on(Fault("POST", ISSUES, kind)):
         blocked(acme)
     assert titles(acme) == [LARGE]
+
+
+def test_a_policy_of_the_environment_without_cluster_types(acme: Organisation) -> None:
+    acme.commit({"edge.yaml": documents.policy("edge-only", size="egde")}, "dev")
+    result = run_schedule(acme)
+    assert [entry.code for entry in result.document.warnings] == ["policy-without-cluster-types"]
+    assert not result.failed
+    assert len(acme.pulls()) == 1
+
+
+def test_a_policy_of_main_is_left_to_ci(acme: Organisation) -> None:
+    acme.commit({"edge.yaml": documents.policy("edge-only", size="egde")})
+    result = run_schedule(acme)
+    assert result.document.warnings == ()

@@ -7,8 +7,21 @@ from typing import Any
 import pytest
 
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.proposals import actions, configure, messages, run, run_schedule, settle
+from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
+from tests.commands.chain.proposals import (
+    FLUX,
+    OWN,
+    TRACKING,
+    actions,
+    change_main,
+    configure,
+    edit_gitops,
+    messages,
+    promote,
+    run,
+    run_schedule,
+    settle,
+)
 from tests.commands.chain.shop_targets import TARGETS, fill
 
 
@@ -101,3 +114,173 @@ def test_an_issue_is_not_closed_by_what_takes_everything_away(full: Organisation
     refused(full)
     assert full.issues() == before
     assert full.pulls(GITOPS) == []
+
+
+def undo(acme: Organisation, merge: str) -> None:
+    """Revert a merge as a person: restore the tree of its first parent."""
+    git = acme.sandbox.git(GITOPS)
+    parent = acme.ask("GET", f"{GITOPS}/git/commits/{merge}")["parents"][0]["sha"]
+    before, after = git.files(parent), git.files(merge)
+    changes: dict[str, str | None] = {
+        path: before[path].decode() if path in before else None
+        for path in before.keys() | after.keys()
+        if before.get(path) != after.get(path)
+    }
+    edit_gitops(acme, changes)
+
+
+def test_closed_content_is_not_proposed(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    acme.forget()
+    done = run_schedule(acme)
+    assert not done.failed
+    assert done.document.outputs()["pull-requests"] == "[]"
+    (warning,) = done.document.warnings
+    assert warning.message == (
+        "nothing is proposed: #1 with the same content was closed without merging"
+    )
+    assert "schedule does not repeat proposals that people have closed or reverted." in done.summary
+    assert acme.writes() == []
+    # Other content is proposed, and the same content only with force.
+    assert actions(run(acme, force="true")) == [(2, "created")]
+    # A forced proposal stays open.
+    assert actions(run(acme)) == [(2, "unchanged")]
+    acme.close(2)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(3, "created")]
+
+
+def test_another_promoted_commit_is_proposed(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    promote(acme, change_main(acme))
+    assert actions(run(acme)) == [(2, "created")]
+
+
+@pytest.mark.parametrize("promotion", [True, False])
+def test_reverted_content_is_not_proposed(acme: Organisation, promotion: bool) -> None:
+    settle(acme)
+    if promotion:
+        promote(acme, change_main(acme))
+    else:
+        configure(acme, REGION="north")
+    (pull,) = run(acme).pull_requests
+    merge = acme.merge(pull.number)
+    undo(acme, merge)
+    acme.forget()
+    document = run(acme)
+    assert messages(document) == [
+        "nothing is proposed: #2 with the same content was undone after its merge"
+    ]
+    assert acme.writes() == []
+    assert actions(run(acme, force="true")) == [(3, "created")]
+    acme.merge(3)
+    assert actions(run(acme)) == []
+
+
+def test_manual_changes_are_repaired_by_force(acme: Organisation) -> None:
+    settle(acme)
+    edit_gitops(acme, {FLUX: "by hand\n"})
+    assert "undone after its merge" in messages(run(acme))[0]
+    assert actions(run(acme, force="true")) == [(2, "created")]
+    acme.merge(2)
+    assert acme.files("dev", GITOPS)[FLUX] != "by hand\n"
+    assert actions(run(acme)) == []
+
+
+def test_another_merge_over_ours_is_no_rejection(acme: Organisation) -> None:
+    """Upstream's operator makes such a merge: it changes the tracking file."""
+    settle(acme)
+    edit_gitops(acme, {FLUX: "by the operator\n", TRACKING: "0" * 40})
+    assert actions(run(acme)) == [(2, "created")]
+
+
+def test_a_closed_pull_request_with_commits_of_people(acme: Organisation) -> None:
+    """The whole pull request counts, not only its last commit."""
+    settle(acme)
+    configure(acme, REGION="north")
+    run(acme)
+    edit_gitops(acme, {"large/shop-web/notes.txt": "?"}, OWN)
+    acme.close(2)
+    assert messages(run(acme)) == [
+        "nothing is proposed: #2 with the same content was closed without merging"
+    ]
+
+
+def test_our_withdrawal_is_no_rejection_and_hides_none(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)  # the rejection
+    path = "workload/shop.yaml"
+    text = acme.files("main", SHOP)[path]
+    acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
+    assert actions(run(acme)) == [(2, "created")]
+    # People rejected the present tree, and the open pull request has another one.
+    acme.commit({path: text}, repository=SHOP)
+    document = run(acme)
+    assert actions(document) == [(2, "withdrawn")]
+    assert "#1 with the same content was closed without merging" in messages(document)[0]
+    assert "was rejected: #1 with the same content" in acme.comments(2)[0]
+    acme.forget()
+    assert "#1 with the same content" in messages(run(acme))[0]
+    assert acme.writes() == []
+
+
+def test_a_setting_that_is_changed_again_asks_for_a_proposal(acme: Organisation) -> None:
+    run(acme)
+    acme.close(1)
+    configure(acme, REGION="north")
+    configure(acme, REGION="west")
+    document = run(acme)
+    assert actions(document) == [(2, "created")]
+    assert messages(document) == ["the pull request proposes again what people removed: #1"]
+    assert "**It proposes again what people removed:** #1." in acme.pulls()[0]["body"]
+
+
+def test_the_latest_counts(acme: Organisation) -> None:
+    """The content was closed first and merged by force later; it has changed since."""
+    run(acme)
+    acme.close(1)
+    run(acme, force="true")
+    acme.merge(2)
+    configure(acme, REGION="north")
+    assert actions(run(acme)) == [(3, "created")]
+    acme.merge(3)
+    configure(acme, REGION="west")
+    assert actions(run(acme)) == [(4, "created")]
+
+
+def test_a_pull_request_without_its_commits_is_no_rejection(acme: Organisation) -> None:
+    """The GitOps repository was recreated from a copy of its branch."""
+    settle(acme)
+    pull = acme.sandbox.repository(GITOPS).issues[1].pull_request
+    assert pull
+    pull.merge_commit = "0" * 40
+    edit_gitops(acme, {FLUX: "by hand\n"})
+    assert actions(run(acme)) == [(2, "created")]
+
+
+def test_little_is_read_if_nothing_was_removed(acme_over_http: Organisation) -> None:
+    """schedule reads one page of pull requests and the branch's history, no commit, no event."""
+    acme = acme_over_http
+    settle(acme)
+    for region in ("north", "south"):
+        configure(acme, REGION=region)
+        (pull,) = run(acme).pull_requests
+        acme.merge(pull.number)
+    configure(acme, REGION="east")
+    acme.forget()
+    assert actions(run(acme, auto_merge="always")) == [(4, "merged")]
+    requests = [
+        f"{exchange.method} {exchange.path.partition('?')[0]}" for exchange in acme.sandbox.traffic
+    ]
+    (closed,) = (
+        place
+        for place, exchange in enumerate(acme.sandbox.traffic)
+        if "state=closed" in exchange.path
+    )
+    assert requests[closed + 1 : closed + 3] == [
+        f"GET /{GITOPS}/info/refs",
+        f"POST /{GITOPS}/git-upload-pack",
+    ]
+    assert not [each for each in requests if "/git/commits/" in each or each.endswith("/events")]

@@ -8,14 +8,23 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import EDGE, GITOPS, SHOP, Dispatch, Organisation
+from tests.commands.chain.organisation import (
+    CONTROL_PLANE,
+    EDGE,
+    GITOPS,
+    SHOP,
+    Dispatch,
+    Organisation,
+)
 from tests.commands.chain.proposals import (
     FLUX,
+    OWN,
     SOURCES,
     TRACKING,
     actions,
     change_main,
     configure,
+    edit_gitops,
     promote,
     run,
     run_schedule,
@@ -169,3 +178,44 @@ def test_all_are_merged_at_once(acme: Organisation) -> None:
         GITOPS,
     ]
     assert run_schedule(acme).document.outputs()["changed"] == "false"
+
+
+def test_another_prefix_withdraws_what_was_proposed_from_the_old_branch(
+    acme: Organisation,
+) -> None:
+    """poll would wait for people to merge it: author and marker say that it is ours."""
+    run(acme)
+    assert actions(run(acme, branch_prefix="bot-")) == [(2, "created"), (1, "withdrawn")]
+    (pull,) = acme.pulls()
+    assert pull["head"]["ref"] == "bot-dev"
+    assert "Kalypso proposes to `dev` from `bot-dev` now." in acme.comments(1)[0]
+
+
+def test_another_prefix_withdraws_what_an_earlier_version_proposed(acme: Organisation) -> None:
+    """The marker of an earlier version does not name the control plane."""
+    run(acme)
+    (pull,) = acme.pulls()
+    body = pull["body"].replace(f" control-plane={CONTROL_PLANE}", "")
+    acme.ask("PATCH", f"{GITOPS}/pulls/1", {"body": body})
+    assert actions(run(acme, branch_prefix="bot-")) == [(2, "created"), (1, "withdrawn")]
+
+
+def test_with_nothing_to_propose_another_prefix_withdraws_all_the_same(
+    acme: Organisation,
+) -> None:
+    run(acme)
+    edit_gitops(acme, dict(acme.files(OWN, GITOPS)))
+    assert actions(run(acme, branch_prefix="bot-")) == [(1, "withdrawn")]
+    assert acme.pulls() == []
+
+
+def test_another_control_plane_keeps_its_proposals(acme: Organisation) -> None:
+    """Both control planes propose to one branch with one account, each with its own prefix."""
+    other = "acme/other"
+    acme.sandbox.create_repository(other, acme.files("main"))
+    acme.reset("dev", acme.head("main", other), other)
+    acme.commit(dict(acme.files("dev")), "dev", other)
+    assert actions(run(acme)) == [(1, "created")]
+    assert actions(run(acme, control_plane=other, branch_prefix="other-")) == [(2, "created")]
+    assert actions(run(acme)) == [(1, "unchanged")]
+    assert len(acme.pulls()) == 2
