@@ -23,7 +23,6 @@ RENDERING: Final = (
     "kalypso_actions.model.config",
     "kalypso_actions.model.counts",
     "kalypso_actions.model.documents",
-    "kalypso_actions.model.github",
     "kalypso_actions.model.history",
     "kalypso_actions.model.identity_cache",
     "kalypso_actions.model.kinds",
