@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kalypso_actions.scheduling.interface import DecisionStep
-from kalypso_actions.scheduling.selectors import compile_selector
+from kalypso_actions.scheduling.interface import DecisionStep, compile_selector
 from kalypso_placement.cel import CelExpressions
 from kalypso_placement.cluster_types import ALL
 from kalypso_placement.filters import PREDICATE, end_of_toleration, untolerated_taint

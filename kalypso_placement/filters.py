@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.scheduling.selectors import compile_selector
+from kalypso_actions.scheduling.interface import compile_selector
 from kalypso_placement.cel import CelExpressions, ExpressionError, Matcher
 from kalypso_placement.instants import add_seconds
 from kalypso_placement.objects import Cluster, ClusterSelector, Taint, Toleration

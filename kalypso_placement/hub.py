@@ -10,7 +10,7 @@ from typing import Any, Final
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT
-from kalypso_actions.scheduling.selectors import compile_selector
+from kalypso_actions.scheduling.interface import compile_selector
 from kalypso_placement.admission import admit
 from kalypso_placement.objects import (
     SET_LABEL,

@@ -12,21 +12,24 @@ registration together have a limit of work (`registration_budget`).
 from kalypso_actions.rendering.data import TemplateData, namespace_of
 from kalypso_actions.rendering.delivered import special_texts
 from kalypso_actions.rendering.failures import OF_TEMPLATES, Failure
-from kalypso_actions.rendering.folder_files import Options, is_builtin_config
-from kalypso_actions.rendering.missing_values import (
-    Rendered,
-    lacks_value,
-    missing_value_failure,
-    missing_values,
-)
-from kalypso_actions.rendering.registration_budget import Spend, is_excessive, share_of_registration
-from kalypso_actions.rendering.renderer import Renderer, too_large
-from kalypso_actions.rendering.template_lint import fields_read, unknown_fields, unquoted_texts
-from kalypso_actions.rendering.templates import (
+from kalypso_actions.rendering.folder_files import (
+    Options,
+    is_builtin_config,
     join_manifests,
     missing_template,
     render_template,
     template_faults,
+)
+from kalypso_actions.rendering.registration_budget import Spend, is_excessive, share_of_registration
+from kalypso_actions.rendering.renderer import Renderer, too_large
+from kalypso_actions.rendering.template_lint import (
+    Rendered,
+    fields_read,
+    lacks_value,
+    missing_value_failure,
+    missing_values,
+    unknown_fields,
+    unquoted_texts,
 )
 
 __all__ = [

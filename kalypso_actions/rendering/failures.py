@@ -9,8 +9,7 @@ from typing import Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.rendering.data import DATA_TYPE, FIELDS
-from kalypso_actions.rendering.functions import FUNCTIONS
+from kalypso_actions.rendering.data import DATA_TYPE, FIELDS, FUNCTIONS
 from kalypso_go.gotemplate.builtins import BUILTINS
 
 OF_TEMPLATES: Final = frozenset({"template-invalid", "template-missing"})

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from kalypso_actions.model.sized_cache import SizedCache
-from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
 from kalypso_go import gotemplate, goyaml
 
 

@@ -21,10 +21,9 @@ from kalypso_actions.rendering.delivered import (
     with_usual_texts,
     without_own_keys,
 )
-from kalypso_actions.rendering.document_faults import refused_names, repeated_key
 from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FolderFiles, Options
-from kalypso_actions.rendering.outline import outline
+from kalypso_actions.rendering.outline import outline, refused_names, repeated_key
 from kalypso_actions.rendering.registration_budget import (
     EACH,
     REFUSAL,

@@ -6,14 +6,20 @@
 The names here are for schedulers of other packages; `registry` finds them by entry points.
 """
 
-from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
+from kalypso_actions.scheduling.interface import (
+    Decision,
+    DecisionStep,
+    RequirementMatch,
+    Schedule,
+    Scheduler,
+    compile_selector,
+)
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     LabelScheduler,
     assignments_of,
     compile_policy,
 )
-from kalypso_actions.scheduling.selectors import RequirementMatch, compile_selector
 
 __all__ = [
     "CompiledPolicy",

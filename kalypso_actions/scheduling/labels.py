@@ -16,8 +16,14 @@ from kalypso_actions.model.kinds import (
     SchedulingPolicy,
 )
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
-from kalypso_actions.scheduling.interface import Decision, Schedule, Scheduler
-from kalypso_actions.scheduling.selectors import RequirementMatch, Selector, compile_selector
+from kalypso_actions.scheduling.interface import (
+    Decision,
+    RequirementMatch,
+    Schedule,
+    Scheduler,
+    Selector,
+    compile_selector,
+)
 
 Item = TypeVar("Item", DeploymentTarget, ClusterType)
 

@@ -30,8 +30,7 @@ from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegist
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.rendering.data import TemplateData
-from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError, TextManifest
 from kalypso_go import gotemplate

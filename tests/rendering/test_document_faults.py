@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kalypso_actions.model.kubernetes_names import object_name_fault
-from kalypso_actions.rendering.document_faults import refused_names
+from kalypso_actions.rendering.outline import refused_names
 
 NAMES = st.one_of(
     st.text("ab09-.", max_size=12),

@@ -23,9 +23,9 @@ from kalypso_actions.scheduling import (
     compile_policy,
     compile_selector,
 )
+from kalypso_actions.scheduling.interface import Selector
 from kalypso_actions.scheduling.labels import LabelIndex, TargetIndex
 from kalypso_actions.scheduling.registry import find_scheduler, trusted_scheduler
-from kalypso_actions.scheduling.selectors import Selector
 from tests.builders import cluster_type, fleet, policy, selector, target
 
 LARGE = cluster_type("large", size="large")

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from actions import install
-from kalypso_actions.scheduling.plugins import CheckedScheduler
+from kalypso_actions.scheduling.registry import CheckedScheduler
 from tests.builders import cluster_type, fleet, policy, selector, target
 
 SAMPLE = Path(__file__).resolve().parents[2] / "samples" / "scheduler-plugin"

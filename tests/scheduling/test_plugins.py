@@ -14,8 +14,7 @@ from kalypso_actions.errors import Finding, KalypsoError, Location
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.scheduling import Schedule, Scheduler
-from kalypso_actions.scheduling.plugins import CheckedScheduler
-from kalypso_actions.scheduling.registry import find_scheduler
+from kalypso_actions.scheduling.registry import CheckedScheduler, find_scheduler
 from kalypso_placement.scheduler import PlacementScheduler
 from tests.builders import cluster_type, fleet, policy, target
 

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
+from typing import Final
 
-from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.commands.app.compute import AppRepositories, compute_tree
-from kalypso_actions.commands.app.places import open_place, open_tree
-from kalypso_actions.commands.app.publish import commit_tree, output_folder, resulting_tree
+from kalypso_actions import __version__
+from kalypso_actions.clients.git import RemoteRepositories, Signature
+from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
+from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
+from kalypso_actions.commands.app.generate import generate
+from kalypso_actions.commands.app.places import Generated, OpenPlace, Work, open_place, open_tree
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.app import AppRenderInputs
+from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.inputs.app import AppInputs, AppRenderInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
+from kalypso_actions.model.application import (
+    DESCRIPTOR_TEMPLATE,
+    RECORD_FILE,
+    ApplicationChanges,
+    Findings,
+    Target,
+)
+from kalypso_actions.model.documents import GIT_LINK_MODE, Revision
+from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.planning import application
+from kalypso_actions.planning.application import (
+    OPTIONS,
+    recorded_paths,
+    tracked_variables,
+    tracking_names,
+)
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.render_document import (
     AppChangesEntry,
@@ -89,3 +110,278 @@ def _open(
             advice="leave --gitops out, or name a new branch",
         )
     return AppRepositories(source, configs, tree)
+
+
+RECORDED = ("compatibility", "release_name", "namespace", "kube_version", "crds", "hooks", "tests")
+"""The inputs that a run records."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppRepositories:
+    """The repositories of an application; `tree` is the existing GitOps tree, if there is one."""
+
+    source: OpenPlace
+    configs: OpenPlace
+    tree: OpenPlace | None
+
+    def revisions(self) -> list[tuple[str, Revision]]:
+        """Return the revision of each repository, with its name in a report."""
+        parts = (("source", self.source), ("configs", self.configs), ("gitops", self.tree))
+        return [
+            (part, Revision(place.repository, place.revision, place.files.commit, ".", None))
+            for part, place in parts
+            if place
+        ]
+
+
+@dataclass(slots=True)
+class AppTree:
+    """A computed tree; if there are problems, `changes` are incomplete."""
+
+    targets: Sequence[Target]
+    variables: Mapping[str, str]
+    findings: Findings
+    generator: str = ""
+    generated: Generated = field(default_factory=Generated)
+    images: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    changes: ApplicationChanges = field(default_factory=lambda: ApplicationChanges({}))
+
+
+def compute_tree(
+    inputs: AppInputs, context: LocalContext, repositories: AppRepositories
+) -> AppTree:
+    """Compute the tree up to the first step with problems. Raises KalypsoError."""
+    source, configs = repositories.source, repositories.configs
+    targets, findings = application.find_targets(
+        configs.files.entries(),
+        configs.repository,
+        inputs.compatibility,
+        with_command="command" in inputs.generator,
+    )
+    findings.problems += [] if targets else [application.no_target(configs.repository)]
+    findings.warnings += application.other_branch(
+        configs.checked_out, inputs.environment, configs.repository
+    )
+    variables, differences = variables_of(inputs, source, configs, repositories.tree)
+    findings.warnings += differences
+    tree = AppTree(targets, variables, findings)
+    if not findings.problems:
+        _generate(tree, inputs, context, repositories)
+    if not findings.problems:
+        options = _options(tree, inputs, source)
+        files, file_findings = application.tree_files(tree.generated.files, targets, options)
+        findings.add(file_findings)
+        if not findings.problems:
+            _compare(tree, inputs, repositories, options, files)
+    return tree
+
+
+def _generate(
+    tree: AppTree, inputs: AppInputs, context: LocalContext, repositories: AppRepositories
+) -> None:
+    """Make the manifests and check them."""
+    work = Work(
+        inputs=inputs,
+        source=repositories.source,
+        configs=repositories.configs,
+        targets=tree.targets,
+        variables=tree.variables,
+        programs=context.programs,
+        progress=context.progress,
+        log=context.log,
+    )
+    version = inputs.validate_manifests
+    rules = application.ManifestRules(
+        inputs.namespace,
+        inputs.allowed_namespaces,
+        KubernetesSchemas(version).errors if version else None,
+        inputs.compatibility == "none",
+    )
+    tree.generator, tree.generated = generate(work)
+    tree.findings.add(tree.generated.findings)
+    tree.images, manifest_findings = application.check_targets_manifests(
+        tree.generated.files, rules, tree.generated.sources
+    )
+    tree.findings.add(manifest_findings)
+
+
+def _options(tree: AppTree, inputs: AppInputs, source: OpenPlace) -> application.TreeOptions:
+    """Return the options for the files beside the manifests, with the Workloads of the source."""
+    where = Location(source.repository, inputs.workload_path)
+    workloads, workload_findings = application.workloads_of(
+        source.read_all(inputs.workload_path), where
+    )
+    tree.findings.add(workload_findings)
+    return application.TreeOptions(
+        inputs.compatibility,
+        tree.variables,
+        workloads,
+        application.DescriptorNames(inputs.workspace, inputs.application),
+        source.read_file(DESCRIPTOR_TEMPLATE),
+        source.repository,
+    )
+
+
+def _compare(
+    tree: AppTree,
+    inputs: AppInputs,
+    repositories: AppRepositories,
+    options: application.TreeOptions,
+    files: dict[str, bytes],
+) -> None:
+    """Add the record to the files, and compare them with the existing tree."""
+    existing, configs = repositories.tree, repositories.configs.repository
+    repository = existing.repository if existing else ""
+    entries = existing.files.entries() if existing else {}
+    files[RECORD_FILE] = _record(tree, inputs, repositories, files)
+    record = existing.read_file(RECORD_FILE) if existing else None
+    tree.changes = changes = application.compute_changes(files, entries, record)
+    findings, targets = tree.findings, tree.targets
+    removal = application.removal(changes, targets, inputs.max_removal_percent, repository)
+    if removal and inputs.allow_removals:
+        findings.warnings.append(replace(removal, advice=""))
+    elif removal:
+        findings.problems.append(removal)
+    findings.warnings += application.edit_warnings(changes, repository)
+    findings.warnings += application.new_groups(targets, changes.targets, configs)
+    findings.add(application.missing_descriptors(targets, options, changes, repository))
+    findings.warnings += application.check_targets(
+        targets, [*files, *changes.kept], tree.variables, options.workloads, configs
+    )
+
+
+def _record(
+    tree: AppTree, inputs: AppInputs, repositories: AppRepositories, files: Mapping[str, bytes]
+) -> bytes:
+    given = {name.replace("_", "-"): str(getattr(inputs, name)) for name in RECORDED}
+    return application.Record(
+        version=__version__,
+        environment=inputs.environment,
+        generator=tree.generator,
+        programs=tree.generated.programs,
+        dependencies=tree.generated.dependencies,
+        options={name: value for name, value in given.items() if value},
+        source=_recorded(repositories.source, inputs.source_repository),
+        configs=_recorded(repositories.configs, ""),
+        targets=tuple(target.folder for target in tree.targets),
+        files=application.recorded_files(files),
+    ).content()
+
+
+def _recorded(place: OpenPlace, name: str) -> application.RecordedRevision:
+    """Return the record of a repository, without paths of this machine."""
+    return application.RecordedRevision(
+        repository=name or place.name,
+        commit=place.files.commit,
+        tree=place.files.tree_id(""),
+    )
+
+
+AUTHOR: Final = Signature("Git", "agent@gitops.com")
+"""The author that upstream uses."""
+
+
+def _is_output(folder: Path, path: str) -> bool:
+    record = folder / RECORD_FILE
+    return record.is_file() and path in recorded_paths(record.read_bytes())
+
+
+APPLICATION_TREE: Final = OutputForm(RECORD_FILE, "kalypso.app-sources/", _is_output)
+
+
+def output_folder(folder: Path | None) -> OutputFolder | None:
+    """Return the folder of `--out`, if it may be written. Raises UsageError."""
+    if folder is None:
+        return None
+    out = OutputFolder(folder, APPLICATION_TREE)
+    out.check()
+    return out
+
+
+def resulting_tree(changes: ApplicationChanges, tree: OpenPlace | None) -> dict[str, OutputFile]:
+    """Return all files of the tree after the run."""
+    result = {path: OutputFile(content) for path, content in changes.files.items()}
+    if tree is None:
+        return result
+    entries = tree.files.entries()
+    replaced = result.keys() | set(changes.deleted)
+    kept = [
+        path
+        for path, entry in entries.items()
+        if path not in replaced and entry.mode != GIT_LINK_MODE
+    ]
+    contents = tree.files.read(kept)
+    return result | {path: OutputFile(contents[path], entries[path].mode) for path in kept}
+
+
+def commit_tree(
+    branch: LocalBranch,
+    changes: ApplicationChanges,
+    tree: OpenPlace | None,
+    version: str,
+    now: datetime,
+) -> str:
+    """Commit the changes of a tree to a branch and return the commit; "" if nothing changes.
+
+    A new branch begins at the commit of the tree. Raises KalypsoError if the branch has moved or
+    is checked out, or if the repository does not have the tree's commit.
+    """
+    if not (changes.added or changes.modified or changes.deleted):
+        return ""
+    files: dict[str, FileContent | None] = dict.fromkeys(changes.deleted)
+    files |= {
+        path: content for path, content in changes.files.items() if path not in changes.unchanged
+    }
+    parent = (tree.files.commit if tree else None) or ""
+    return branch.commit(files, f"deployment {version}".strip(), now, AUTHOR, parent)
+
+
+REGISTRY = "ghcr.io"
+
+
+def variables_of(
+    inputs: AppInputs, source: OpenPlace, configs: OpenPlace, tree: OpenPlace | None
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return the variables that have a value: given, else derived from the repositories.
+
+    With upstream's modes, the GitOps tree gives the version, the image, and the commits of folders
+    that are not clones; warn where an option differs.
+    """
+    given = {name: getattr(inputs, option.replace("-", "_")) for name, option in OPTIONS.items()}
+    repository = given["SOURCE_REPO"] or source.name
+    name = repository.rpartition("/")[2]
+    derived = {
+        "WORKLOAD": name,
+        "SOURCE_REPO": repository,
+        "GITOPS_REPO": tree.name if tree else "",
+        "SOURCE_BRANCH": source.default_branch or "main",
+        "SRC_COMMIT": source.commit,
+        "CONFIG_REVISION": configs.commit,
+    }
+    tracked, warnings = _tracked(inputs, tree, given)
+    if repository and inputs.compatibility != "2023":
+        tracked["IMAGE_NAME"] = f"{REGISTRY}/{repository}/{name}".lower()  # as registries demand
+    values = {name: given[name] or derived.get(name) or tracked.get(name) for name in OPTIONS}
+    return {name: value for name, value in values.items() if value}, warnings
+
+
+def _tracked(
+    inputs: AppInputs, tree: OpenPlace | None, given: Mapping[str, str]
+) -> tuple[dict[str, str], list[Problem]]:
+    """Return the variables of the tracking files, and warnings of options that differ."""
+    if tree is None or inputs.compatibility == "none":
+        return {}, []
+    names = tracking_names(inputs.compatibility)
+    contents = tree.files.read([path for path in names if path in tree.files.entries()])
+    tracked = tracked_variables(contents, tree.repository, inputs.compatibility)
+    return tracked, [
+        Problem(
+            f"the GitOps tree tracks the {OPTIONS[name]} {tracked[name]}, but the option gives "
+            f"{given[name]}",
+            Location(tree.repository, path),
+            f"leave --{OPTIONS[name]} out to render what the tree tracks",
+            "tracking-differs",
+        )
+        for path, name in names.items()
+        if name in tracked and given[name] and given[name] != tracked[name]
+    ]

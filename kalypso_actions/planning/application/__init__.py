@@ -1,89 +1,73 @@
 """The manifests of an application, made from its chart and its configs.
 
-variables       replace the ten variables in a text
-levels          a configs tree → targets, and the levels of their values
-chart           the files of a chart: links, variables
-chart_checks    functions of helm that do not work here
-dependencies    the dependencies of a chart, and Chart.lock
-values_schemas  values.schema.json, before helm reads it
-values          the values of a target, as helm gets them
-unread_values   values of the configs that no template reads
-helm            the arguments of helm, and the place of a chart
-helm_errors     the meanings and places of helm's errors
-manifests       check the generated manifests
-overlays        the folder of a target among kustomizations or plain manifests
-rendered_lines  a line of output → the line of its template
-descriptor      DeploymentDescriptors, checked against workload.yaml
-workloads       the Workloads of the source
-tree            the files of the tree
-record          tracking files, and the record of the last run
-changes         files × the existing tree → added, modified, deleted, kept
+targets, problems = find_targets(configs)  # a target and the levels of its values
+helm_arguments(options, place)             # what helm gets; `helm_problems` explains its errors
+tree_files(...)                            # the checked manifests as files of the tree
 """
 
-from kalypso_actions.planning.application.changes import (
-    compute_changes,
-    edit_warnings,
-    removal,
-)
-from kalypso_actions.planning.application.chart import faulty_links, files_of_folder, with_variables
-from kalypso_actions.planning.application.chart_checks import check_templates
-from kalypso_actions.planning.application.dependencies import (
+from kalypso_actions.planning.application.chart import (
     Dependency,
     check_dependencies,
+    check_templates,
     digests,
+    faulty_links,
+    files_of_folder,
     missing_problem,
     unlocked_content,
     unlocked_problem,
+    with_variables,
 )
 from kalypso_actions.planning.application.descriptor import (
     DescriptorNames,
     check_targets,
+    workloads_of,
 )
 from kalypso_actions.planning.application.helm import (
     CHART_FILE,
     ChartPlace,
     HelmOptions,
     helm_arguments,
-    name_problem,
-    release_name,
-)
-from kalypso_actions.planning.application.helm_errors import (
     helm_problems,
+    name_problem,
     of_targets,
     place_of_error,
+    release_name,
 )
 from kalypso_actions.planning.application.levels import find_targets, new_groups
 from kalypso_actions.planning.application.manifests import (
     ManifestRules,
 )
-from kalypso_actions.planning.application.overlays import (
-    KUSTOMIZATION_NAMES,
-    manifests_of,
-    missing_overlay,
-    overlay_of,
-    remote_bases,
-)
 from kalypso_actions.planning.application.record import (
     Record,
     RecordedRevision,
+    compute_changes,
+    edit_warnings,
     recorded_files,
     recorded_paths,
+    removal,
     tracked_variables,
     tracking_names,
 )
 from kalypso_actions.planning.application.tree import (
+    KUSTOMIZATION_NAMES,
     TreeOptions,
     check_targets_manifests,
+    manifests_of,
     missing_descriptors,
+    missing_overlay,
     no_target,
     other_branch,
+    overlay_of,
+    remote_bases,
     tree_files,
 )
-from kalypso_actions.planning.application.unread_values import ReadValues
-from kalypso_actions.planning.application.values import check_values, values_files
-from kalypso_actions.planning.application.values_schemas import check_schemas
+from kalypso_actions.planning.application.values import (
+    ReadValues,
+    check_schemas,
+    check_values,
+    values_files,
+)
 from kalypso_actions.planning.application.variables import OPTIONS, replace_variables
-from kalypso_actions.planning.application.workloads import workloads_of
 
 __all__ = [
     "CHART_FILE",

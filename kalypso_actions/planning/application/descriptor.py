@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet import check_workloads
 from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     VALUES_FILE,
@@ -16,10 +17,12 @@ from kalypso_actions.model.application import (
     Findings,
     Target,
 )
+from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.kubernetes_names import SUBDOMAIN_LIMIT, label_value_fault
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.application.variables import replace_variables
+from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go import goyaml
 
 NOT_IN_NAMES: Final = re.compile(r"[^a-z0-9.-]+")
@@ -193,3 +196,28 @@ def _folder(path: str) -> str:
 def _name(environment: str, target: str) -> str:
     """Return the name of the object, which is unique across branches."""
     return NOT_IN_NAMES.sub("-", f"{target}-{environment}".lower())[:SUBDOMAIN_LIMIT].strip("-.")
+
+
+def workloads_of(
+    contents: Mapping[str, bytes], where: Location
+) -> tuple[Sequence[Workload], Findings]:
+    """Parse the YAML files of a folder of Workloads, at `where`.
+
+    Their faults are warnings, since the manifests do not depend on them.
+    """
+    parsed = [
+        parse_yaml(where.repository, path, content)
+        for path, content in contents.items()
+        if path.endswith((".yaml", ".yml"))
+    ]
+    if not parsed:
+        message = "there is no Workload, so nothing says which target deploys which folder"
+        advice = "add workload/workload.yaml, or name its folder with workload-path"
+        return (), Findings(notes=[Problem(message, where, advice, "workload-missing")])
+    reading = Reading(
+        Revision(where.repository, "", None, where.path, None),
+        tuple(document for file in parsed for document in file.documents),
+        tuple(problem for file in parsed for problem in file.problems),
+    )
+    workloads, diagnostics = check_workloads(reading)
+    return workloads, Findings(warnings=[*diagnostics.problems, *diagnostics.warnings])

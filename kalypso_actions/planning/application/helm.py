@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, takewhile
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -115,3 +117,272 @@ def line_of(text: bytes, content: bytes, start: int = 0) -> int:
     """Return the line where a text begins; 0 if it is missing."""
     position = content.find(text, start)
     return content.count(b"\n", 0, position) + 1 if position >= 0 else 0
+
+
+MAX_NAMED: Final = 3
+"""The number of targets that a problem names."""
+
+_PATH: Final = r"(?P<path>[^\s:()]+(?: [^\s:()]+)*?)"
+_TEMPLATE: Final = re.compile(
+    rf"(?:(?:at|template:) \(?|^){_PATH}:(?P<line>\d+)(?::\d+)?\)?(?::|$)\s*(?P<rest>.*)",
+    re.DOTALL | re.MULTILINE,
+)
+"""`parse error at (c/templates/a.yaml:7): …`, `template: c/templates/a.yaml:7:20: …`,
+`execution error at (c/templates/a.yaml:1:4): …`; helm 4 begins a line with the place."""
+_NOT_YAML: Final = re.compile(
+    rf"YAML parse error on {_PATH}: (?P<rest>.*?)(?: *line (?P<line>\d+): (?P<reason>.*))?$",
+    re.DOTALL,
+)
+
+
+def helm_problems(message: str, chart: ChartPlace, output: str = "") -> list[Problem]:
+    """Return the problems in helm's message for a target, with their places in the sources.
+
+    `output` is helm's output with `--debug`, if a template's output is not YAML.
+    """
+    text = _without_warnings(message)
+    if REFUSED_VALUES in text:
+        refused = list(_refused_values(text, chart))
+        if refused:
+            return refused
+    not_yaml = _NOT_YAML.search(text)
+    if not_yaml:
+        return [_not_yaml(not_yaml, chart, output)]
+    place, reason = _place_of_template(text, chart)
+    advice = "correct the template, or the values that it reads" if place else "correct it"
+    if NEEDS_VERSION in text:
+        advice = "set kube-version to the version of the clusters"
+    return [Problem(reason, place or _place_in_chart(text, chart), advice, "chart-failed")]
+
+
+def place_of_error(message: str, chart: ChartPlace) -> Location:
+    """Return the line of the template that a message of helm names, else the chart's folder."""
+    return _place_of_template(message, chart)[0] or chart.at("")
+
+
+def _place_of_template(text: str, chart: ChartPlace) -> tuple[Location | None, str]:
+    """Return the innermost template's line in an error, and its reason; None without a template."""
+    place, reason = None, text
+    match = _TEMPLATE.search(text)
+    while match is not None:
+        own = chart.own_path(match["path"])
+        if own:
+            place, reason = chart.at(own, int(match["line"])), match["rest"].strip()
+        match = _TEMPLATE.search(match["rest"])
+    return place, reason
+
+
+def of_targets(failures: Iterable[tuple[Target, Iterable[Problem]]]) -> list[Problem]:
+    """Return each problem once, with the targets that have it."""
+    folders: dict[Problem, list[str]] = {}
+    for target, problems in failures:
+        for problem in problems:
+            folders.setdefault(problem, []).append(repr(target.folder))
+    return [
+        replace(problem, message=f"{_named(names)}: {problem.message}")
+        for problem, names in folders.items()
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"target {names[0]}"
+    if len(names) > MAX_NAMED:
+        names = [*names[: MAX_NAMED - 1], f"{len(names) - MAX_NAMED + 1} more"]
+    return f"targets {', '.join(names[:-1])} and {names[-1]}"
+
+
+NEEDS_VERSION: Final = "chart requires kubeVersion"
+_SUBCHART: Final = re.compile(r"unpacking subchart (\S+) in ")
+_LOADED: Final = re.compile(r"cannot load (\S+): ")
+_LINE: Final = re.compile(r"\bline (\d+)\b")
+
+
+def _place_in_chart(text: str, chart: ChartPlace) -> Location:
+    """Return the file of the chart that helm could not load, else the chart's folder."""
+    subchart, loaded, line = (regex.search(text) for regex in (_SUBCHART, _LOADED, _LINE))
+    folder = f"charts/{subchart[1]}" if subchart else ""
+    if loaded:
+        path, number = posixpath.join(folder, loaded[1]), int(line[1]) if line else 0
+    elif NEEDS_VERSION in text or "chart.metadata." in text:
+        path = posixpath.join(folder, CHART_FILE)
+        number = line_of(b"\nkubeVersion:", chart.files.get(path, b"")) + 1
+    else:
+        path, number = folder, 0
+    return chart.at(path, number) if path in chart.files else chart.at(folder)
+
+
+NO_SCHEMA: Final = "is not valid against metaschema"
+REFUSED_VALUES: Final = "values don't meet the specifications of the schema(s)"
+_CHART_OF_VALUES: Final = re.compile(r"^(\S+):$")
+_REFUSED: Final = re.compile(r"^- at '([^']*)': (.*)$")
+
+
+def _refused_values(text: str, chart: ChartPlace) -> Iterator[Problem]:
+    """Yield a problem for each value that a values.schema.json refuses.
+
+    If the file itself is not a schema, helm's message has the same form.
+    """
+    documents = list(chart.values())
+    prefix: tuple[str, ...] = ()
+    schema, is_schema = SCHEMA_FILE, True
+    for row in text.splitlines():
+        heading = _CHART_OF_VALUES.match(row.strip())
+        if heading:
+            prefix = () if heading[1] == chart.name else (heading[1],)
+            schema = "/".join((*(f"charts/{name}" for name in prefix), SCHEMA_FILE))
+        if heading or NO_SCHEMA in row:
+            is_schema = bool(heading)
+        match = _REFUSED.match(row.strip())
+        if match and is_schema:
+            steps = [step for step in match[1].split("/") if step]
+            keys = (*prefix, *(step.replace("~1", "/").replace("~0", "~") for step in steps))
+            # A number is a key, or the index of an item.
+            paths = (keys, tuple(int(key) if key.isdecimal() else key for key in keys))
+            place = next(
+                (values.at(*own) for values in documents for own in paths if own in values.marks),
+                chart.at(schema),
+            )
+            yield Problem(
+                f"the value {'.'.join(keys) or 'of the chart'}: {match[2]}",
+                place,
+                "correct the value, or the chart's values.schema.json",
+                "values-refused",
+            )
+        elif match and not match[2].endswith(" failed"):  # the next lines name the failed parts
+            steps = [step for step in match[1].split("/") if step]
+            yield Problem(
+                f"this is not a JSON schema: {'.'.join(steps) or 'all of it'}: {match[2]}",
+                chart.at(schema, _line_of_keys(steps, chart.files.get(schema, b""))),
+                "correct it: https://json-schema.org",
+                "chart-schema-invalid",
+            )
+
+
+def _line_of_keys(keys: Sequence[str], content: bytes) -> int:
+    """Return the line of the last key in JSON, inside the keys before it; 0 if it is unknown."""
+    position, line = 0, 0
+    for key in keys:
+        text = json.dumps(key).encode()
+        position = max(content.find(text, position), position)
+        line = line_of(text, content, position)
+    return line
+
+
+def _not_yaml(match: re.Match[str], chart: ChartPlace, output: str) -> Problem:
+    own = chart.own_path(match["path"])
+    reason = match["reason"] or match["rest"]
+    line = 0
+    if own:
+        rows = output_of_template(output, match["path"]).splitlines()
+        # If helm gives no line, the whole document has the wrong form.
+        lines = TemplateLines(chart.files[own].decode("utf-8", "replace"))
+        line = lines.find(rows, int(match["line"] or 1) - 1)
+    return Problem(
+        f"the output of the template is not YAML: {reason.strip()}",
+        chart.at(own, line),
+        "correct the template, or quote the value that it prints",
+        "chart-output-invalid",
+    )
+
+
+def output_of_template(output: str, path: str) -> str:
+    """Return the first part of helm's output that a template made."""
+    start = output.find(f"# Source: {path}\n")
+    if start < 0:
+        return ""
+    start = output.index("\n", start) + 1
+    end = output.find("\n---\n# Source: ", start)
+    return output[start : end if end >= 0 else len(output)]
+
+
+HINT: Final = "Use --debug flag to render out invalid YAML"
+
+
+def _without_warnings(message: str) -> str:
+    """Return helm's error without its warnings and hints."""
+    text = message.removeprefix("helm: ").replace(HINT, "").rstrip()
+    position = text.rfind("Error: ")
+    return text[position + len("Error: ") :] if position >= 0 else text
+
+
+ACTION: Final = re.compile(r"\{\{[^{}]*\}\}")
+MIN_TEXT: Final = 3
+"""The least number of characters outside of actions that identify a line of a template."""
+MAX_LINES: Final = 2000
+"""The most lines with actions to compare; charts have fewer."""
+NEIGHBOURS: Final = 5
+"""The lines to compare on each side of a line that occurs several times."""
+
+
+class TemplateLines:
+    """The lines of a template, by the texts that they print."""
+
+    def __init__(self, template: str) -> None:
+        self.lines: Final = [line.strip() for line in template.split("\n")]
+        self._literal: dict[str, list[int]] = {}
+        self._with_actions: dict[int, list[str]] = {}
+        for index, text in enumerate(self.lines):
+            self._literal.setdefault(text, []).append(index)
+            if "{{" in text and len(self._with_actions) < MAX_LINES:
+                self._with_actions[index] = [part.strip() for part in ACTION.split(text)]
+
+    def find(self, rows: Sequence[str], row: int) -> int:
+        """Return the number of the line that printed one of the output's rows.
+
+        Its text, apart from actions, is that of the row. Of several lines, return the one with the
+        row's neighbours, then the one with the most text. Return 0 if there is none, for example
+        because an included template or a value printed the row.
+        """
+        wanted = rows[row].strip() if 0 <= row < len(rows) else ""
+        if not wanted:
+            return 0
+        lines = sorted({*self._literal.get(wanted, ()), *self._with_actions})
+        weights = {line: self._weight(line, wanted) for line in lines}
+        printing = [line for line in lines if weights[line]]
+        if len(printing) > 1:
+            printing.sort(key=lambda line: (-self._likeness(line, rows, row), -weights[line]))
+        return printing[0] + 1 if printing else 0
+
+    def _weight(self, line: int, wanted: str) -> int:
+        """Return the length of a line's text that is in a row; 0 if it did not print the row."""
+        if self.lines[line] == wanted:
+            return len(wanted) + 1
+        parts = self._with_actions.get(line, [])
+        length = sum(map(len, parts))
+        is_enough = length >= min(MIN_TEXT, len(wanted))
+        return length if is_enough and _made_of(parts, wanted) else 0
+
+    def _likeness(self, line: int, rows: Sequence[str], row: int) -> int:
+        """Count the lines around a line that printed the rows around a row."""
+        count = 0
+        for step in (-1, 1):
+            printing = self._around(line, step)
+            texts = (text for text in map(str.strip, _around(rows, row, step)) if text)
+            pairs = zip(printing, texts, strict=False)
+            count += sum(1 for _ in takewhile(lambda pair: self._weight(*pair), pairs))
+        return count
+
+    def _around(self, line: int, step: int) -> Iterator[int]:
+        """Yield the next lines in a direction that print text of their own."""
+        stop = len(self.lines) if step > 0 else -1
+        own = (item for item in range(line + step, stop, step) if ACTION.sub("", self.lines[item]))
+        return islice(own, NEIGHBOURS)
+
+
+def _around(rows: Sequence[str], row: int, step: int) -> Iterator[str]:
+    stop = len(rows) if step > 0 else -1
+    return (rows[item] for item in range(row + step, stop, step))
+
+
+def _made_of(parts: Sequence[str], text: str) -> bool:
+    """Whether a text has the parts in this order, with the first and the last at its ends."""
+    if not parts or not text.startswith(parts[0]):
+        return False
+    position = len(parts[0])
+    for part in parts[1:-1]:
+        position = text.find(part, position)
+        if position < 0:
+            return False
+        position += len(part)
+    return len(text) - position >= len(parts[-1]) and text.endswith(parts[-1])

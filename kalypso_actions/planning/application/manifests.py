@@ -12,8 +12,7 @@ from typing import Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Findings
 from kalypso_actions.model.documents import Document, Path
-from kalypso_actions.planning.application.helm import ChartPlace
-from kalypso_actions.planning.application.rendered_lines import ACTION, TemplateLines
+from kalypso_actions.planning.application.helm import ACTION, ChartPlace, TemplateLines
 from kalypso_actions.sources.objects import item_documents
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go.goyaml.scalars import is_timestamp

@@ -14,8 +14,8 @@ from kalypso_actions.model.kinds import ClusterType, LabelSelector, SchedulingPo
 from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.scheduling import CompiledPolicy, compile_policy
+from kalypso_actions.scheduling.interface import Requirement, Selector
 from kalypso_actions.scheduling.labels import LabelIndex, TargetIndex
-from kalypso_actions.scheduling.selectors import Requirement, Selector
 
 Scopes = tuple[FleetScope, ...]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.app.helm_program import find_helm
+from kalypso_actions.commands.app.by_helm import find_helm
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.planning.application.applications import POSIX
 

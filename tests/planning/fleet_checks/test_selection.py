@@ -10,7 +10,7 @@ from kalypso_actions.fleet import Diagnostics
 from kalypso_actions.model.kinds import FLUX_NAME_LABEL
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView
 from kalypso_actions.planning.fleet_checks.policies import check_policies, misspelled_values
-from kalypso_actions.scheduling.selectors import Requirement
+from kalypso_actions.scheduling.interface import Requirement
 from tests.builders import cluster_type, fleet, policy, selector, target
 
 KEYS = st.sampled_from(["size", "region"])
