@@ -92,11 +92,15 @@ WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 MEMORY := /dev/shm
 SCRATCH := $(shell test -w $(MEMORY) && ! grep -q ' $(MEMORY) .*noexec' /proc/mounts && \
 	df -Pk $(MEMORY) | awk 'NR == 2 && $$4 > 4000000 {print "$(MEMORY)"}')
-test test-slow hostile demo: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
+test test-slow hostile breaks demo: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
 
 .PHONY: test
 test: $(INSTALLED) ## every rule, in four minutes
 	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal
+
+.PHONY: breaks
+breaks: $(INSTALLED) ## break each declared rule on purpose: a test must notice
+	$(PYTHON) -m tests.breaks
 
 .PHONY: test-slow
 test-slow: $(INSTALLED) ## random stories, installations, every fault; more examples of each property

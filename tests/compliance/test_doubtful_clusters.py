@@ -19,6 +19,7 @@ from kalypso_actions.compliance.doubtful_clusters import (
 )
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.cluster_reports import BranchFollower
+from tests.breaks import breaks, returning, turned
 from tests.compliance.cluster_reports import (
     NOW,
     cluster_id,
@@ -46,6 +47,14 @@ def doubtful(
     return [cluster.rpartition("/")[2] for cluster in ids]
 
 
+@breaks(
+    "a cluster that reports is looked up as deleted",
+    turned(
+        doubtful_clusters,
+        "reported_at[cluster.id] >= since",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     ("state", "ago", "is_doubtful"),
     [
@@ -86,6 +95,14 @@ def test_known_clusters_are_not_asked_for_again() -> None:
     assert doubtful(("a", "failed", 99), known=[cluster_id("a")]) == []
 
 
+@breaks(
+    "a cluster that is created again does not count",
+    turned(
+        is_of_deleted_cluster,
+        "found_at is not None and (report.reported_at or NEVER) <= found_at",
+        "found_at is not None",
+    ),
+)
 @pytest.mark.parametrize(("ago", "lingers"), [(None, True), (5, True), (4, False)])
 def test_a_report_from_after_the_answer_is_of_a_new_cluster(
     ago: float | None, *, lingers: bool
@@ -105,6 +122,14 @@ OTHER = "https://ghe.acme.example/acme/gitops"
 TREE = EnvironmentTree("", frozenset({"drone", "large"}), frozenset({"drone", "large"}))
 
 
+@breaks(
+    "clusters of a former name are overlooked",
+    turned(
+        followers_by_other_urls,
+        "types.intersection(cluster_types)",
+        "not cluster_types",
+    ),
+)
 @pytest.mark.parametrize(
     ("url", "path", "counts"),
     [
@@ -136,6 +161,10 @@ def test_followers_of_the_whole_tree_come_last() -> None:
     assert followers_by_other_urls(followers, OURS, TREE, ()) == ()
 
 
+@breaks(
+    "any number of repositories is looked up",
+    returning(check_lookups, None),
+)
 def test_too_many_repositories_are_not_looked_up() -> None:
     names = [f"acme/{number}" for number in range(MOST_REPOSITORIES + 1)]
     check_lookups(names[1:], "dev", Location(OURS))

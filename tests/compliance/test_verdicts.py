@@ -21,6 +21,7 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.verdicts import FAILURES, GOES_ON, VerdictName
+from tests.breaks import breaks, returning, turned
 from tests.compliance.cluster_reports import (
     MERGED,
     NOW,
@@ -108,6 +109,10 @@ def test_no_reports(options: dict[str, Any], verdict: str) -> None:
     assert assessed([], **options).name == verdict
 
 
+@breaks(
+    "a cluster type without a cluster complies",
+    returning("kalypso_actions.compliance.verdicts._without", ()),
+)
 def test_a_cluster_type_without_a_cluster() -> None:
     judged = assessed(drones(2), ("drone", "large"))
     assert (judged.name, judged.missing, judged.reason) == (
@@ -268,6 +273,12 @@ def test_ignored_clusters() -> None:
     assert assessed([failing_report("lab-7")], ignore_clusters=("*",)).name == "none-targeted"
 
 
+@breaks(
+    "a cluster is as good as its best configuration",
+    turned(
+        "kalypso_actions.compliance.clusters._worst_of_each", "list(group)[-1]", "list(group)[0]"
+    ),
+)
 def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:
     second = failing_report("drone-1", cluster=cluster_id("DRONE-1"), configuration="b")
     judged = assessed([healthy_report("drone-1"), second])
@@ -392,6 +403,22 @@ def test_every_run_ends_and_only_compliance_goes_on() -> None:
         assert not (late.name in GOES_ON and late.name in FAILURES)
 
 
+@breaks(
+    "an older commit in another repository ends a promotion",
+    turned(
+        superseded,
+        "relation != 'ahead'",
+        "relation is None",
+    ),
+)
+@breaks(
+    "every promotion is superseded",
+    turned(
+        superseded,
+        "promoted_commit == expected",
+        "expected is None",
+    ),
+)
 @pytest.mark.parametrize(
     ("promoted_commit", "relation", "is_own", "wanted"),
     [
@@ -420,6 +447,10 @@ def test_a_configuration_change_without_a_promoted_commit() -> None:
     assert superseded(None, M, None, is_own=True) == superseded_by(M, goes_back=False)
 
 
+@breaks(
+    "a tree of another commit counts as the promoted one",
+    turned(holds, "is_own or not contradicted", "True"),
+)
 @pytest.mark.parametrize(
     ("promoted_commit", "is_own", "contradicted", "wanted"),
     [

@@ -5,6 +5,7 @@ import pytest
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
+from tests.breaks import breaks, turned
 from tests.builders import HERE
 
 
@@ -15,6 +16,10 @@ def repo(name: str, url: str, branch: str = "dev", path: str = ".") -> GitOpsRep
 A = "https://git.test/acme/a"
 
 
+@breaks(
+    "two GitOpsRepos of a repository share a branch",
+    turned("kalypso_actions.gitops.own_files.own_branches", "len(group) == 1", "True"),
+)
 @pytest.mark.parametrize(
     ("repos", "branches"),
     [

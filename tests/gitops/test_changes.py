@@ -18,6 +18,7 @@ from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
+from tests.breaks import breaks, returning, turned, value
 from tests.builders import HERE, entry
 
 COMMIT = "4a0821c4376423b6a9e6b010bac8fe96616bd6e7"
@@ -131,6 +132,14 @@ def test_the_whole_folder_of_an_unassigned_target_is_deleted() -> None:
     assert result.existing_folders == 2
 
 
+@breaks(
+    "files beside ours are deleted",
+    turned(
+        "kalypso_actions.gitops.changes._Survey._find_target_folders",
+        "path.rpartition('/')[2] in own_names",
+        "True",
+    ),
+)
 def test_files_of_others_stay() -> None:
     foreign = {
         "LICENSE": "x",
@@ -159,11 +168,23 @@ def test_a_removed_cluster_type_is_known_by_its_readme() -> None:
     assert [w.where.path for w in result.warnings if w.where] == ["edge/loose"]
 
 
+@breaks(
+    "a foreign folder is one of ours",
+    turned(
+        "kalypso_actions.gitops.changes._Survey._find_target_folders",
+        "top not in self._top_folders",
+        "False",
+    ),
+)
 def test_a_foreign_folder_with_a_readme_of_its_own_stays() -> None:
     foreign = {"edge/README.md": "mine", "edge/app/reconciler.yaml": "x"}
     assert changes(base({**TREE, **foreign})).deleted == ()
 
 
+@breaks(
+    "preserved folders are deleted",
+    returning("kalypso_actions.gitops.changes.PreservedFolders.includes", False),
+)
 @pytest.mark.parametrize(
     "preserved",
     [
@@ -219,6 +240,18 @@ def test_in_the_way(existing: dict[str, str], path: str, fault: str) -> None:
     assert (problem.message, problem.where.path) == (fault, path)
 
 
+@breaks(
+    "a small removal is a mass removal",
+    value("kalypso_actions.gitops.changes.SMALL_REMOVAL", 0),
+)
+@breaks(
+    "no removal is a mass removal",
+    turned(
+        "kalypso_actions.gitops.changes.mass_removal",
+        "removed * 100 <= changes.existing_folders * percent",
+        "True",
+    ),
+)
 def test_mass_removal() -> None:
     old = {f"small/app-{n}/reconciler.yaml": "x" for n in range(9)}
     result = changes(base({**TREE, **old}))
@@ -246,6 +279,11 @@ def test_a_path_that_leaves_the_repository(path: str) -> None:
         gitops_folder(path, HERE)
 
 
+@breaks(
+    "allowing removals does not help",
+    turned("kalypso_actions.gitops.changes.is_blocked", "not allow_removals", "True"),
+)
+@breaks("the removal guard is off", returning("kalypso_actions.gitops.changes.is_blocked", False))
 @pytest.mark.parametrize(
     ("removal", "writes", "allow_removals", "blocked"),
     [

@@ -17,6 +17,7 @@ from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
+from tests.breaks import breaks, returning, turned
 from tests.builders import entry
 
 TRACKING = ".github/tracking/Promoted_Commit_Id"
@@ -63,6 +64,14 @@ HEAD: dict[str, str | None] = {**TREE, TRACKING: "1" * 40}
 """The tree of a commit on top of TREE with the proposal of these tests."""
 
 
+@breaks(
+    "a proposal fits although its branch has changed",
+    turned(
+        "kalypso_actions.gitops.proposed_commit.fits",
+        "all((version_of(parent, path) == version_of(base.entries, path) for path in touched))",
+        "True",
+    ),
+)
 @pytest.mark.parametrize(
     ("base", "head", "expected"),
     [
@@ -108,6 +117,10 @@ def test_preserved_files() -> None:
     assert list(preserved_files(proposed(base), base)) == []
 
 
+@breaks(
+    "every proposal counts as tracking only",
+    returning("kalypso_actions.gitops.proposed_commit.only_tracks", True),
+)
 def test_proposals_that_only_track() -> None:
     assert only_tracks(proposed(tree(TREE)), "")
     assert only_tracks(proposed(tree({**TREE, SOURCES: "old"}), commit="0" * 40), "")

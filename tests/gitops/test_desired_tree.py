@@ -10,6 +10,7 @@ from kalypso_actions.gitops.changes import PreservedFolders, preserved_folders
 from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import Workload
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from tests.breaks import breaks, returning
 from tests.builders import HERE, fleet, registration, target
 
 REVISION = Revision("https://git.test/x", "main", "1" * 40, ".", "t")
@@ -33,6 +34,10 @@ def preserved(*readings: RegistrationReading, sources: bytes | None = None) -> P
     return folders
 
 
+@breaks(
+    "what cannot be read is deleted",
+    returning("kalypso_actions.gitops.provenance.PreviousSources.has_read", True),
+)
 @pytest.mark.parametrize(
     ("name", "expected"),
     [("app-web", False), ("app-api", True), ("gone", True)],

@@ -22,6 +22,7 @@ from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
+from tests.breaks import breaks, turned
 
 M0, M1, M2 = "0" * 40, "1" * 40, "2" * 40
 TRACKING = ".github/tracking/Promoted_Commit_Id"
@@ -111,6 +112,14 @@ def test_nothing_was_removed() -> None:
     assert (branch.history().before_era, branch.history().is_as_merged) == (1, True)
 
 
+@breaks(
+    "what was reverted is proposed again",
+    turned(
+        "kalypso_actions.gitops.merge_history._Era._note_removals",
+        "not (restored or promotes)",
+        "restored",
+    ),
+)
 def test_the_latest_merge_is_reverted() -> None:
     branch = promoted()
     branch.revert("c1")
@@ -165,6 +174,10 @@ def test_our_own_merges_remove_nothing() -> None:
     assert branch.removed() == {}
 
 
+@breaks(
+    "hand-made changes look like our last merge",
+    turned("kalypso_actions.gitops.merge_history.read_merge_history", "now == then", "True"),
+)
 @pytest.mark.parametrize(
     ("files", "expected"),
     [

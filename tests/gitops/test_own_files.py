@@ -11,6 +11,7 @@ from kalypso_actions.gitops.own_files import (
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
+from tests.breaks import breaks, returning
 from tests.builders import entry
 
 OURS = blob_id(README_TEXT)
@@ -75,6 +76,10 @@ TREE = {
 }
 
 
+@breaks(
+    "a change that clusters do not read starts a check",
+    returning("kalypso_actions.gitops.own_files._is_deployed", True),
+)
 @pytest.mark.parametrize(
     ("path", "counts"),
     [

@@ -11,6 +11,7 @@ from kalypso_actions.gitops.proposal_decision import (
     why_schedule,
 )
 from kalypso_actions.gitops.rejections import Restrictions
+from tests.breaks import breaks, turned
 
 M0, M1 = "0" * 40, "1" * 40
 
@@ -26,6 +27,22 @@ def is_open(digest: str = "new", commit: str | None = M1, fits: bool = True) -> 
     return OpenProposal(digest, commit, fits)
 
 
+@breaks(
+    "an open proposal of an older commit is left",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.decide",
+        "(open_proposal.digest, open_proposal.promoted_commit) == (proposal.digest, proposal.promoted_commit)",
+        "open_proposal.digest == proposal.digest",
+    ),
+)
+@breaks(
+    "a proposal that no longer fits is left open",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.decide",
+        "is_open and open_proposal.fits",
+        "is_open",
+    ),
+)
 @pytest.mark.parametrize(
     ("proposal", "open_proposal", "restrictions", "action"),
     [
@@ -59,6 +76,10 @@ def test_decision(
         assert (decision.again, decision.hold) == (restrictions.again, restrictions.hold)
 
 
+@breaks(
+    "force repairs nothing",
+    turned("kalypso_actions.gitops.proposal_decision.decide", "force or is_open", "is_open"),
+)
 def test_force_proposes_again_but_does_not_merge() -> None:
     decision = decide(proposed(), None, REJECTED, force=True)
     assert (decision.action, decision.again, decision.hold) == ("create", (7,), "held")
@@ -74,6 +95,22 @@ TO_MERGE = "is ready for a merge"
 NOW = "can be merged now"
 
 
+@breaks(
+    "a refused merge is not tried again",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.why_schedule",
+        "is_ready and not was_ready",
+        "was_ready",
+    ),
+)
+@breaks(
+    "a pull request that GitHub still thinks about conflicts",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.why_schedule",
+        "mergeable is False",
+        "not mergeable",
+    ),
+)
 @pytest.mark.parametrize(
     ("mergeable", "merge_state", "auto_merge", "tried", "why"),
     [
@@ -119,6 +156,22 @@ def test_why_schedule_is_started(
     assert reason == why
 
 
+@breaks(
+    "GitHub merges what schedule may not merge",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.ends_auto_merge",
+        "is_own and not (decision is not None and merges)",
+        "False",
+    ),
+)
+@breaks(
+    "GitHub merges new content that nobody allowed it to merge",
+    turned(
+        "kalypso_actions.gitops.proposal_decision.ends_auto_merge",
+        "decision is not None and decision.action != 'leave'",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     ("decision", "merges", "is_own", "ends"),
     [

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kalypso_actions.gitops.proposed_commit import digest, digest_of, with_trailer
 from kalypso_actions.model.object_ids import blob_id
+from tests.breaks import breaks, turned
 from tests.builders import entry
 from tests.git_repositories import git, repository
 
@@ -57,6 +58,14 @@ def test_the_order_of_files_makes_no_difference(order: list[str]) -> None:
     assert digest({path: FILES[path] for path in order}, "") == digest(FILES, "")
 
 
+@breaks(
+    "preserved files do not count in a digest",
+    turned(
+        "kalypso_actions.gitops.proposed_commit.digest",
+        "{entry.path: f'{entry.mode} {entry.object_id}' for entry in preserved}",
+        "{}",
+    ),
+)
 def test_preserved_files_count() -> None:
     path, content = "large/web/reconciler.yaml", FILES["large/web/reconciler.yaml"]
     others = {name: text for name, text in FILES.items() if name != path}

@@ -17,6 +17,7 @@ from kalypso_actions.gitops.provenance import (
     sources_file,
 )
 from kalypso_actions.model.tree import BaseTree
+from tests.breaks import breaks, turned
 
 REVISION = SourceRevision(
     repository="https://git.test/ä", branch="main", path=".", commit="c", tree="t"
@@ -64,6 +65,14 @@ def test_the_path_of_a_folder_need_not_be_utf8() -> None:
     assert read_sources(written, "dev") is not None
 
 
+@breaks(
+    "the sources of another environment count",
+    turned(
+        "kalypso_actions.gitops.provenance.read_sources",
+        "previous and previous.environment == environment",
+        "previous",
+    ),
+)
 def test_another_environments_file_does_not_count() -> None:
     assert read_sources(sources_file(CONTENT), "stage") is None
     assert is_of_another(sources_file(CONTENT), "stage")
@@ -130,6 +139,14 @@ def test_other_content_is_none(content: bytes | None) -> None:
     assert read_sources(content, "dev") is None
 
 
+@breaks(
+    "a tree of another commit is credible",
+    turned(
+        "kalypso_actions.gitops.provenance.contradicts",
+        "main is None or main.commit != promoted_commit",
+        "main is None",
+    ),
+)
 @pytest.mark.parametrize(
     ("content", "contradicted"),
     [

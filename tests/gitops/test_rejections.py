@@ -15,6 +15,7 @@ from kalypso_actions.gitops.rejections import (
 )
 from kalypso_actions.model.github import IssueEvent
 from kalypso_actions.model.history import FileVersion
+from tests.breaks import breaks, turned
 
 M1 = "1" * 40
 NEW, OTHER = FileVersion("100644", "a" * 40), FileVersion("100644", "b" * 40)
@@ -42,6 +43,14 @@ UNDONE_TEXT = "#3 with the same content was undone after its merge"
 CLOSED_TEXT = "#4 with the same content was closed without merging"
 
 
+@breaks(
+    "what was closed is proposed again",
+    turned(
+        "kalypso_actions.gitops.rejections.rejected_content",
+        "sorted(closed, key=lambda pull: pull.number)",
+        "[]",
+    ),
+)
 @pytest.mark.parametrize(
     ("merges", "pulls", "reason", "again"),
     [
@@ -71,6 +80,14 @@ def test_restrictions(
     assert restrictions == Restrictions(reason, again, hold if again else "")
 
 
+@breaks(
+    "a changed setting is no wish",
+    turned(
+        "kalypso_actions.gitops.rejections.RejectedContent.restrictions",
+        "self.is_all and not self.commits & set(changed)",
+        "self.is_all",
+    ),
+)
 def test_rejected_content_with_changed_inputs_is_proposed_again() -> None:
     rejected = rejected_content(WANTED, KEY, history(UNDONE), [])
     assert rejected.commits == {"merge"}
@@ -97,6 +114,16 @@ def test_a_tree_that_changes_no_file_is_known_by_its_digest() -> None:
     assert not rejected_content({}, KEY, history(), [closed({})]).is_all
 
 
+@breaks(
+    "what people changed by hand is merged over",
+    turned(
+        "kalypso_actions.gitops.rejections.RejectedContent.restrictions", "is_as_merged", "True"
+    ),
+)
+@breaks(
+    "content that people took out is merged without them",
+    turned("kalypso_actions.gitops.rejections.RejectedContent.restrictions", "closed", "False"),
+)
 @pytest.mark.parametrize(
     ("is_closed", "is_as_merged", "hold"),
     [
@@ -123,6 +150,10 @@ def event(name: str, second: float = 0, actor: str = "ada", by_bot: bool = False
 CLOSED, DELETED = event("closed"), event("head_ref_deleted")
 
 
+@breaks(
+    "a bot closes for people",
+    turned("kalypso_actions.gitops.rejections.closed_by_people", "closing.by_bot", "False"),
+)
 @pytest.mark.parametrize(
     ("events", "expected"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import sys
 from collections.abc import Callable
@@ -11,9 +12,16 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
+from tests.breaks import BREAKING
+
 _MEGABYTE: Final = 1 << 20
 
-_PROCESSES: Final = multiprocessing.get_context("forkserver")
+# A break is in this process alone, and in its forks.
+_PROCESSES: Final = (
+    multiprocessing.get_context("fork")
+    if BREAKING in os.environ
+    else multiprocessing.get_context("forkserver")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.breaks import breaks, turned
 from tests.hostile.fleet_under_attack import (
     CALM,
     EVIL,
@@ -36,6 +37,10 @@ NAMES = {
 }
 
 
+@breaks(
+    "objects may have any name",
+    turned("kalypso_actions.rendering.outline.refused_names", "not suspicious", "suspicious"),
+)
 @pytest.mark.parametrize(("line", "manifests", "more", "place"), NAMES.values(), ids=NAMES.keys())
 def test_a_name_that_kubernetes_refuses(
     fleet: FleetUnderAttack, line: str, manifests: dict[str, str], more: str, place: int
@@ -52,6 +57,12 @@ def test_a_name_that_kubernetes_refuses(
     assert EVIL not in files
 
 
+@breaks(
+    "a name that a Template gets wrong is its application's fault",
+    turned(
+        "kalypso_actions.rendering.renderer.Renderer._with_names", "place not in known", "place"
+    ),
+)
 @pytest.mark.parametrize(
     "line",
     [
@@ -88,6 +99,14 @@ KEYS = {
 }
 
 
+@breaks(
+    "an application repeats a key of the Template",
+    turned(
+        "kalypso_actions.rendering.outline._repeated_in",
+        "event.value in mappings[-1] and event.value in keys",
+        "not keys",
+    ),
+)
 @pytest.mark.parametrize(("line", "field", "manifests", "more"), KEYS.values(), ids=KEYS.keys())
 def test_a_key_that_the_template_writes_as_well(
     fleet: FleetUnderAttack, line: str, field: str, manifests: dict[str, str], more: str

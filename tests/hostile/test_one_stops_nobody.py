@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.breaks import breaks, replaced, turned
 from tests.hostile.fleet_under_attack import (
     CALM,
     EVIL,
@@ -61,6 +62,15 @@ def test_a_cluster_type_without_room_for_anybody(fleet: FleetUnderAttack) -> Non
     assert {item.code for item in fleet.render().problems} == {"namespace-invalid"}
 
 
+@breaks(
+    "a text that fails is a fault of the platform",
+    replaced(
+        "kalypso_actions.rendering.delivered._failure",
+        lambda real, *values, **options: __import__("dataclasses").replace(
+            real(*values, **options), is_delivered=False
+        ),
+    ),
+)
 def test_a_text_that_a_template_refuses(fleet: FleetUnderAttack) -> None:
     fleet.commit_main(
         FLUX + '# {{ if contains " " .Manifests.description }}{{ fail "no spaces" }}{{ end }}\n'
@@ -143,6 +153,14 @@ def test_a_fault_of_a_template_stops(kept: FleetUnderAttack, line: str, text: st
     assert {item.code for item in document.warnings} <= {"template-field-unknown"}
 
 
+@breaks(
+    "a fault of a Template is one of all applications",
+    turned(
+        "kalypso_actions.planning.registrations.is_own_fault",
+        "renderer.renders_other_texts(assignment, item.config, others[:_MAX_OTHERS])",
+        "True",
+    ),
+)
 @pytest.mark.parametrize("line", FAULTS.values(), ids=FAULTS.keys())
 def test_a_fault_of_a_template_stops_a_new_fleet(fleet: FleetUnderAttack, line: str) -> None:
     """No application has a last good commit."""
@@ -212,6 +230,14 @@ LABELS = {
 }
 
 
+@breaks(
+    "a label is never at fault",
+    turned(
+        "kalypso_actions.rendering.delivered.with_usual_texts",
+        "(target.labels, usual, fixed)",
+        "(target.labels,)",
+    ),
+)
 @pytest.mark.parametrize(("calm", "action"), LABELS.values(), ids=LABELS.keys())
 def test_a_label_on_a_cluster_type_of_its_own(
     fleet: FleetUnderAttack, calm: str, action: str
@@ -229,6 +255,14 @@ def test_a_label_on_a_cluster_type_of_its_own(
     assert not any(path.startswith("far/evil") for path in files)
 
 
+@breaks(
+    "a failure is its registration's fault if others render elsewhere",
+    turned(
+        "kalypso_actions.planning.registrations.is_own_fault",
+        "cluster_type == assignment.cluster_type.name",
+        "True",
+    ),
+)
 def test_a_fault_of_a_template_on_a_cluster_type_of_its_own(fleet: FleetUnderAttack) -> None:
     fleet.separate("{tier: gold}")
     fleet.commit_main(FLUX + '# {{ if eq .ClusterType "far" }}{{ fail "far" }}{{ end }}\n')

@@ -13,6 +13,7 @@ from kalypso_actions.commands.shared.reading.allowed_repositories import Allowed
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import RegisteredPath
 from kalypso_sandbox import Sandbox
+from tests.breaks import breaks, replaced, turned
 from tests.clients.git.remotes import bare
 from tests.clients.git.servers import Server, serving
 from tests.git_repositories import programs
@@ -47,6 +48,14 @@ def redirect(server: Server, place: str, status: int = 301) -> None:
     server.answers["/acme/old"] = [(status, {"Location": target})] * 9
 
 
+@breaks(
+    "a redirect's target is not held against the allowed repositories",
+    turned(
+        "kalypso_actions.clients.git.connection.Connection._new_url",
+        "self._accept(target)",
+        "target",
+    ),
+)
 @pytest.mark.parametrize(
     "place",
     [
@@ -112,6 +121,13 @@ def test_the_repository_itself_is_not_asked_unless_it_is_allowed(server: Server)
     assert server.requests == []
 
 
+@breaks(
+    "GraphQL follows a renamed repository",
+    replaced(
+        registered_heads.query,
+        lambda real, *values: real(*values).replace(", followRenames: false", ""),
+    ),
+)
 def test_the_heads_of_a_renamed_repository_are_left_to_git(tmp_path: Path) -> None:
     """GraphQL follows a rename by itself, wherever it leads."""
     with Sandbox(tmp_path / "sandbox", programs()) as sandbox:

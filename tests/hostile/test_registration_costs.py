@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.sources.limits import Limits, registration_limits
+from tests.breaks import breaks, turned
 from tests.hostile.attacks import read_built_registration, read_registration, registered
 from tests.hostile.conftest import Attack
 
@@ -30,6 +31,22 @@ CHAIN = {
 }
 
 
+@breaks(
+    "values behind aliases do not count",
+    turned(
+        "kalypso_actions.sources.yaml_documents._Composer._alias",
+        "self._count(anchor.values, event)",
+        "self._count(0, event)",
+    ),
+)
+@breaks(
+    "a registration's text has no limit",
+    turned(
+        "kalypso_actions.commands.shared.reading.document_reader._Rounds._excess",
+        "size <= self.limits.text_bytes",
+        "True",
+    ),
+)
 @pytest.mark.parametrize(
     ("files", "message"),
     [

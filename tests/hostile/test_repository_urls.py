@@ -7,6 +7,7 @@ import pytest
 from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import normal_url, without_secret
+from tests.breaks import breaks, turned
 
 REFUSED = {
     "encoded slash": "https://github.com/acme/..%2fevil/app",
@@ -97,6 +98,14 @@ ACCEPTED = {
 }
 
 
+@breaks(
+    "an encoded slash is part of a segment",
+    turned(
+        "kalypso_actions.model.urls._segment_fault",
+        "character in _NEVER_ENCODED",
+        "character == '%'",
+    ),
+)
 @pytest.mark.parametrize("url", REFUSED.values(), ids=REFUSED)
 def test_refused(url: str) -> None:
     allowed = AllowedRepositories(["https://*/**"], "https://github.com", "acme/fleet")

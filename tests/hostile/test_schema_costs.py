@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.breaks import breaks, turned
 from tests.hostile.attacks import check_configuration
 from tests.hostile.conftest import Attack
 
@@ -16,6 +17,11 @@ def schema(**keywords: object) -> str:
     return json.dumps({"properties": {"a": keywords}})
 
 
+@breaks(
+    "a pattern's size does not count",
+    turned("kalypso_actions.config_schemas.schema.Pattern.steps", "self.size", "1"),
+    case="pattern",
+)
 @pytest.mark.parametrize(
     ("config", "schemas"),
     [

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.breaks import breaks, returning
 from tests.hostile.fleet_under_attack import (
     CALM,
     EVIL,
@@ -52,6 +53,10 @@ def commit_command(fleet: FleetUnderAttack, document: str, command: str) -> None
     )
 
 
+@breaks(
+    "a script has nothing to compare",
+    returning("kalypso_actions.rendering.outline.shell_syntax", ""),
+)
 @pytest.mark.parametrize(("command", "text"), SHELL.values(), ids=SHELL.keys())
 @pytest.mark.parametrize("document", DOCUMENTS.values(), ids=DOCUMENTS.keys())
 def test_no_text_changes_a_shell_command(

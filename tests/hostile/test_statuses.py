@@ -11,6 +11,7 @@ from kalypso_actions.inputs.notify import NotifyInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records, statuses
 from kalypso_actions.promotion.start_records import StartRecord
+from tests.breaks import breaks, turned
 from tests.commands.chain.cd_runs import change_main
 from tests.commands.chain.cd_runs import run as run_cd
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
@@ -63,6 +64,10 @@ def test_a_lost_check_is_repeated_whatever_others_post(
     assert started(poll(acme)) == [("check-promote.yaml", "dev", 2)]
 
 
+@breaks(
+    "statuses of everybody count as the chain's",
+    turned(statuses.posted_by_chain, "counts(status.author)", "True"),
+)
 @pytest.mark.parametrize("description", ["Deploying", "Promoted", "Failed to deploy: x"])
 def test_a_status_of_others_promotes_no_configuration_change(
     acme: Organisation, description: str
@@ -119,6 +124,14 @@ def test_a_forged_status_starts_no_check(acme: Organisation) -> None:
     assert acme.dispatches() == []
 
 
+@breaks(
+    "an equal status of anybody replaces ours",
+    turned(
+        "kalypso_actions.clients.github.statuses.post",
+        "is_equal and viewer.identity(github, repository).is_of_chain(current.author)",
+        "is_equal",
+    ),
+)
 def test_an_equal_status_of_others_does_not_replace_ours(acme: Organisation) -> None:
     commit = change_main(acme)
     forge(acme, commit, statuses.promoted("dev"))

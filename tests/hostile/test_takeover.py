@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from kalypso_actions.model.layout import SOURCES_FILE
+from tests.breaks import breaks, replaced, turned
 from tests.hostile.fleet_under_attack import (
     CALM,
     MANIFESTS,
@@ -21,6 +22,15 @@ THEFT = workload("calm", MANIFESTS)
 """The name of the other application's Workload, with a source of ours."""
 
 
+@breaks(
+    "the names of Workloads are not recorded",
+    replaced(
+        "kalypso_actions.gitops.provenance.run_sources",
+        lambda real, *values, **options: real(*values, **options).model_copy(
+            update={"workloads": {}}
+        ),
+    ),
+)
 def test_the_owner_delivers_it_too(kept: FleetUnderAttack) -> None:
     """The owner is not even frozen: its changes arrive."""
     kept.deliver("evil", THEFT)
@@ -46,6 +56,10 @@ def another_history(fleet: FleetUnderAttack) -> None:
     fleet.deliver("calm", "kind: Secret\nmetadata: {name: a}\n")
 
 
+@breaks(
+    "a name has no owner while its registration cannot be read",
+    replaced("kalypso_actions.fleet.name_conflicts._owner", lambda *_, **__: None),
+)
 @pytest.mark.parametrize("harm", [an_invalid_head, another_history])
 @pytest.mark.parametrize(
     "text",
@@ -112,6 +126,14 @@ def legacy(fleet: FleetUnderAttack) -> tuple[list[str], dict[str, str]]:
     return messages, files
 
 
+@breaks(
+    "a legacy namespace has no owner",
+    turned(
+        "kalypso_actions.fleet.name_conflicts.legacy_namespace_conflicts",
+        "targets.get(target) == delivery.registration",
+        "targets.get(target) is delivery",
+    ),
+)
 @pytest.mark.parametrize("harm", [None, an_invalid_head, another_history])
 def test_a_legacy_namespace(
     kept: FleetUnderAttack, harm: Callable[[FleetUnderAttack], None] | None

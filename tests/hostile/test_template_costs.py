@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.breaks import breaks, turned
 from tests.hostile.attacks import render_go, render_jinja
 from tests.hostile.conftest import Attack
 
@@ -11,6 +12,14 @@ BIG = '{{ $b := repeat 2000000 "x" }}'
 ACTIONS = "{{1}}" * 50_000
 
 
+@breaks(
+    "the parts of a split text do not count before they exist",
+    turned(
+        "kalypso_go.gotemplate.sprig.strings.split_text",
+        "parts_of_all if count < 0 else min(count, parts_of_all)",
+        "0",
+    ),
+)
 @pytest.mark.parametrize(
     "text",
     [

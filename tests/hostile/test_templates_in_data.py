@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.breaks import breaks, turned
 from tests.hostile.fleet_under_attack import CALM, EVIL, FleetUnderAttack, blamed
 
 SET = """'{{ $_ := set .ConfigData "REGION" "pwned" }}dev'"""
@@ -19,6 +20,12 @@ TEMPLATES = {
 }
 
 
+@breaks(
+    "a text of an application may be a template",
+    turned(
+        "kalypso_actions.fleet.delivered_texts._fault_of", "_TEMPLATE.search(text.text)", "None"
+    ),
+)
 @pytest.mark.parametrize("key", ["branch", "description", "'a{{b'"])
 @pytest.mark.parametrize("text", TEMPLATES.values(), ids=TEMPLATES.keys())
 def test_template_text_makes_the_registration_invalid(
@@ -82,6 +89,10 @@ def test_texts_of_the_control_plane_see_what_templates_set(fleet: FleetUnderAtta
     assert files[CALM] == "a: red\n"
 
 
+@breaks(
+    "a text in the configuration may set the configuration",
+    turned("kalypso_actions.rendering.manifests._render_output", "data.copy_of_go()", "data.go"),
+)
 @pytest.mark.parametrize(
     "text",
     [

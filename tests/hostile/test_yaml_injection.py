@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.model.progress import no_progress
+from tests.breaks import breaks, returning, turned
 from tests.hostile.fleet_under_attack import (
     ADMIN,
     CALM,
@@ -38,6 +39,10 @@ LINES = {
 }
 
 
+@breaks(
+    "a text of an application may have line breaks",
+    returning("kalypso_actions.fleet.delivered_texts._control", ""),
+)
 @pytest.mark.parametrize(
     ("key", "text"),
     [
@@ -141,6 +146,30 @@ ONE_LINE = {
 }
 
 
+@breaks(
+    "a plain question mark is read in flow mappings",
+    turned(
+        "kalypso_actions.rendering.outline._Documents._follow_flow",
+        "'?' in event.value",
+        "'??' in event.value",
+    ),
+)
+@breaks(
+    "the items of a Template may be cut off",
+    turned(
+        "kalypso_actions.rendering.outline._Documents._add_place",
+        "self.places.append((self.file, item, ITEM))",
+        "None",
+    ),
+)
+@breaks(
+    "special characters may change the documents",
+    turned(
+        "kalypso_actions.rendering.delivered.Trial.judged",
+        "not fault",
+        "not isinstance(outcome, Failure)",
+    ),
+)
 @pytest.mark.parametrize(("line", "text"), ONE_LINE.values(), ids=ONE_LINE.keys())
 def test_one_line_does_not_change_the_documents(
     fleet: FleetUnderAttack, line: str, text: str
@@ -157,6 +186,10 @@ def test_one_line_does_not_change_the_documents(
     assert EVIL not in files
 
 
+@breaks(
+    "a source that is a number in YAML is not compared",
+    turned("kalypso_actions.rendering.delivered._is_number", "key in _USUAL", "key == text"),
+)
 @pytest.mark.parametrize(
     ("key", "text", "fault"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_placement.reconciliation import spread_evenly
+from tests.breaks import breaks, turned
 from tests.placement.hubs import (
     all_bound,
     cluster,
@@ -81,6 +82,18 @@ def test_predicates(predicates: list[Any], kept: list[str]) -> None:
     assert answer["filteredPipelineResults"][0] == {"name": "Predicate", "filteredClusters": kept}
 
 
+@breaks(
+    "seconds do not overflow",
+    turned(
+        "kalypso_placement.instants.add_seconds",
+        "duration - _INT64 if duration >= _INT64 // 2 else duration",
+        "duration",
+    ),
+)
+@breaks(
+    "a toleration holds at its very end",
+    turned("kalypso_placement.filters._tolerated_until", "now < end", "now <= end"),
+)
 @pytest.mark.parametrize(
     ("tolerations", "tolerated"),
     [
@@ -114,6 +127,14 @@ def test_the_second_look_is_that_of_the_decisions_so_far() -> None:
     assert decide(wanted, *fleet, decided("app", "c1"))["requeueTime"] == "2026-03-01T12:30:00Z"
 
 
+@breaks(
+    "Balance is rounded once, not cut as OCM does",
+    turned(
+        "kalypso_placement.prioritizers._balance",
+        "2 * int(HIGHEST * (0.5 - n / largest))",
+        "int(2 * HIGHEST * (0.5 - n / largest) + 1e-9)",
+    ),
+)
 def test_balance_counts_other_placements_and_is_computed_in_doubles() -> None:
     others = [
         decided(f"p{i}", *names) for i, names in enumerate([["c1"] * 5, ["c2"] * 2, ["c3"] * 3])
@@ -132,6 +153,12 @@ def test_resources_are_compared_in_doubles() -> None:
     }
 
 
+@breaks(
+    "an expired score counts",
+    turned(
+        "kalypso_placement.prioritizers._add_on", "question.now > published.valid_until", "False"
+    ),
+)
 def test_scores_of_add_ons_expire_with_a_warning() -> None:
     wanted = placement(prioritizerPolicy=prioritizing(("cost/eur", -2)), numberOfClusters=1)
     published = [
@@ -191,6 +218,14 @@ def test_the_size_of_groups(size: object, sizes: list[int]) -> None:
     assert [group["clusterCount"] for group in answer["decisionGroups"]] == sizes
 
 
+@breaks(
+    "a group's size is exact, not computed in doubles",
+    turned(
+        "kalypso_placement.reconciliation.group_size",
+        "math.ceil(float(size[:-1]) / 100 * total)",
+        "-(-int(float(size[:-1]) * total) // 100)",
+    ),
+)
 def test_seven_percent_of_a_hundred_are_eight() -> None:
     strategy = {"groupStrategy": {"clustersPerDecisionGroup": "7%"}}
     fleet = [cluster(f"c{number}") for number in range(100)]

@@ -17,6 +17,7 @@ from kalypso_actions.model.kinds import ClusterType, Fleet, SchedulingPolicy
 from kalypso_actions.model.placements import PlacedDecision, PlacementState
 from kalypso_actions.scheduling import LabelScheduler, Schedule
 from kalypso_placement.scheduler import PlacementScheduler
+from tests.breaks import breaks, turned
 from tests.builders import cluster_type, fleet, policy, selector, target
 from tests.placement.hubs import Body, placement, prioritizing, score, selecting
 
@@ -75,6 +76,14 @@ def codes(schedule: Schedule) -> list[str]:
     return [problem.code for problem in (*schedule.problems, *schedule.warnings)]
 
 
+@breaks(
+    "the clusterTypeSelector of a policy with a Placement does not count",
+    turned(
+        "kalypso_placement.scheduler._SchedulingRun._decide",
+        "unit.policy.cluster_types.matches(cluster.labels)",
+        "True",
+    ),
+)
 def test_both_selectors_hold_and_the_decision_is_recorded() -> None:
     few = placed(cluster_types=selector(("size", "In", ["s"])))
     types = [

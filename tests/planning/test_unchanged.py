@@ -21,6 +21,7 @@ from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.unchanged.folders import UnchangedFolders, unchanged_folders
+from tests.breaks import breaks, turned
 from tests.builders import (
     cluster_type,
     config_map,
@@ -131,6 +132,22 @@ def _name(item: DeploymentTarget) -> str:
 FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconciler.yaml", "z")
 
 
+@breaks(
+    "Templates do not decide files",
+    turned(
+        "kalypso_actions.planning.unchanged.digests._Inputs.of_cluster_type",
+        "self._common + _digest([item.name, names]) + templates",
+        "self._common + _digest([item.name, names])",
+    ),
+)
+@breaks(
+    "the configuration does not decide files",
+    turned(
+        "kalypso_actions.planning.unchanged.digests._Inputs.of_cluster_type",
+        "own + self._config.of_cluster_type(item)",
+        "own",
+    ),
+)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_tree_is_that_of_a_whole_run(seed: int) -> None:
     """Most trees are as git lists them; people have added files to some before a run wrote them."""
@@ -176,6 +193,14 @@ ALL = len(FIRST.assignments)
 DIGESTS = json.loads(BASE.sources or b"")["inputs"]
 
 
+@breaks(
+    "other code renders the same",
+    turned("kalypso_actions.planning.unchanged.digests._Inputs.__init__", "code", "''"),
+)
+@breaks(
+    "trees that others have changed are taken over",
+    turned(unchanged_folders, "base.is_as_written", "True"),
+)
 @pytest.mark.parametrize(
     ("base", "options", "expected"),
     [
@@ -206,6 +231,10 @@ def test_a_tree_of_another_environment_is_not_taken_over() -> None:
     assert len(rendered(planned(other, BASE))) == ALL
 
 
+@breaks(
+    "one of two trees suffices",
+    turned(unchanged_folders, "len(records) < max(1, len(bases))", "not records"),
+)
 def test_one_of_two_trees_is_not_as_written() -> None:
     edited = replace(BASE, is_as_written=False)
     for first, second, expected in ((BASE, BASE, 0), (BASE, edited, ALL), (edited, BASE, ALL)):
@@ -213,6 +242,14 @@ def test_one_of_two_trees_is_not_as_written() -> None:
         assert len(rendered(made)) == expected
 
 
+@breaks(
+    "a missing value is reported once",
+    turned(
+        "kalypso_actions.planning.unchanged.assignments._record",
+        "any(map(rendering.lacks_value, files.values()))",
+        "not files",
+    ),
+)
 def test_a_missing_value_is_reported_again_by_each_run() -> None:
     without = replace(START, config_maps=START.config_maps[1:])
     made = planned(without, NOTHING)
@@ -221,6 +258,14 @@ def test_a_missing_value_is_reported_again_by_each_run() -> None:
     assert again.warnings == made.warnings
 
 
+@breaks(
+    "a failure is not looked for again",
+    turned(
+        "kalypso_actions.planning.unchanged.assignments._record",
+        "{place for place, item in rendered.items() if item.failure}",
+        "set()",
+    ),
+)
 def test_a_failure_is_reported_again_by_each_run() -> None:
     failing = replace(START, targets=(app(0, "bad"), *START.targets[1:]))
     made = planned(failing, BASE)
@@ -229,6 +274,14 @@ def test_a_failure_is_reported_again_by_each_run() -> None:
     assert result(again, BASE) == result(made, BASE)
 
 
+@breaks(
+    "a registration whose assignments are doubtful is rendered in part",
+    turned(
+        "kalypso_actions.planning.unchanged.assignments.render_changed",
+        "doubtful.isdisjoint(known)",
+        "True",
+    ),
+)
 def test_an_expensive_assignment_renders_its_whole_registration(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -252,6 +305,14 @@ def test_verify_finds_a_file_that_differs_with_the_same_inputs() -> None:
     assert problem.where.path == path
 
 
+@breaks(
+    "the id of a tree leaves its record out",
+    turned("kalypso_actions.gitops.provenance.tree_id", "[blob_id(sources)]", "[]"),
+)
+@breaks(
+    "the id of a tree leaves its folders out",
+    turned("kalypso_actions.gitops.provenance.tree_id", "f'{folders.get(name)} {name}'", "name"),
+)
 @pytest.mark.parametrize(
     ("sources", "folders", "is_same"),
     [
@@ -321,6 +382,14 @@ def test_targets_may_have_no_file_of_a_kind() -> None:
     assert result.files["small/web"] == ("reconciler.yaml",)
 
 
+@breaks(
+    "another target's folder counts as an unchanged one",
+    turned(
+        "kalypso_actions.planning.unchanged.folders._exact",
+        "set(folder.folders()) == paths",
+        "folder.folders()",
+    ),
+)
 @pytest.mark.parametrize(
     "changed",
     [

@@ -30,6 +30,7 @@ from kalypso_actions.promotion.environments import (
     unreached_environments,
 )
 from kalypso_actions.promotion.requests import Merge, meaning_of_push
+from tests.breaks import breaks, returning, turned, value
 
 OLD, NEW = "0" * 40, "1" * 40
 
@@ -48,6 +49,10 @@ def environments(**annotations: str) -> dict[str, Environment]:
     return decided
 
 
+@breaks(
+    "ci starts every environment that no annotation names",
+    turned(first_environments, "len(unnamed) == 1", "unnamed"),
+)
 @pytest.mark.parametrize(
     ("given", "annotations", "first"),
     [
@@ -110,6 +115,10 @@ def test_no_environments() -> None:
         first_environments(("x",), environments(dev=""))
 
 
+@breaks(
+    "a circle of environments is no error",
+    returning("kalypso_actions.promotion.environments._shortest_path", ()),
+)
 @pytest.mark.parametrize(
     ("annotations", "circles"),
     [
@@ -191,6 +200,14 @@ def test_unreached_environments(
         assert f"kalypso.io/next-environment: {name}" in note.advice
 
 
+@breaks(
+    "only one next environment is started",
+    turned(
+        next_environments,
+        "dict.fromkeys(own.next_environments)",
+        "own.next_environments[:1]",
+    ),
+)
 @pytest.mark.parametrize(
     ("given", "after"),
     [((), ("qa", "perf")), (("prod",), ("prod",)), (("prod", "prod"), ("prod",))],
@@ -212,6 +229,22 @@ def test_a_next_environment_that_does_not_exist() -> None:
     assert next_environments((), "gone", environments(dev="")) == ()
 
 
+@breaks(
+    "a rollback is forced upon the next environments",
+    turned(
+        advance,
+        "promoted_from",
+        "promoted_from in {'', 'ci'}",
+    ),
+)
+@breaks(
+    "an older commit overwrites a newer one",
+    turned(
+        advance,
+        "relation == 'ahead'",
+        "relation in {'ahead', 'behind'}",
+    ),
+)
 @pytest.mark.parametrize(
     ("current", "relation", "promoted_from", "rollback", "decision"),
     [
@@ -243,6 +276,14 @@ def test_decisions_of_cd(
     )
 
 
+@breaks(
+    "a commit that was pushed but not opened yet is overwritten",
+    turned(
+        is_proposed,
+        "own_head not in ended_heads",
+        "own_head in ended_heads",
+    ),
+)
 @pytest.mark.parametrize(
     ("promoted_commit", "current", "ended_heads", "is_pending"),
     [
@@ -259,6 +300,14 @@ def test_a_branch_of_ours_without_a_pull_request(
     assert is_proposed("head", promoted_commit, current, ended_heads) == is_pending
 
 
+@breaks(
+    "a rollback needs nobody's word",
+    turned(
+        advance,
+        "allow_rollback",
+        "allow_rollback or relation",
+    ),
+)
 @pytest.mark.parametrize("relation", ["behind", "diverged"])
 def test_a_rollback_must_be_allowed(relation: Any) -> None:
     with pytest.raises(UsageError) as caught:
@@ -270,6 +319,26 @@ DEPLOYED = status_table.deployed("dev", is_last=False)
 FAILED = status_table.failed("dev", "x")
 
 
+@breaks(
+    "a revert is a promotion",
+    turned(
+        meaning_of_push,
+        "environment_commit != after",
+        "environment_commit is None",
+    ),
+)
+@breaks(
+    "an old status is trusted: a deployed commit goes on with every merge",
+    turned(
+        status_table.is_open,
+        "_state(status) not in {None, State.DEPLOYED}",
+        "_state(status) is not None",
+    ),
+)
+@breaks(
+    "a failed commit is not carried on by its correction",
+    returning("kalypso_actions.promotion.statuses.is_open", False),
+)
 @pytest.mark.parametrize(
     ("before", "after", "back", "base", "latest", "merge"),
     [
@@ -296,6 +365,10 @@ def test_the_meaning_of_a_push(
     assert meaning == merge
 
 
+@breaks(
+    "a diverged commit takes nothing back",
+    turned(takes_back, "{'behind', 'diverged'}", "{'behind'}"),
+)
 @pytest.mark.parametrize(
     ("relation", "back"),
     [("ahead", False), ("identical", False), ("behind", True), ("diverged", True)],
@@ -330,6 +403,14 @@ def test_the_table_of_statuses(
     assert status_table.is_deployed(status) != is_open
 
 
+@breaks(
+    "a merged commit counts as one before its merge",
+    turned(
+        status_table.is_before_merge,
+        "_state(status) in BEFORE_MERGE",
+        "_state(status) is not None",
+    ),
+)
 @pytest.mark.parametrize(
     ("status", "before"),
     [
@@ -345,6 +426,10 @@ def test_statuses_before_a_merge(status: CommitStatus | None, before: bool) -> N
     assert status_table.is_before_merge(status) == before
 
 
+@breaks(
+    "a description is longer than GitHub allows",
+    value("kalypso_actions.promotion.statuses.MAX_DESCRIPTION", 200),
+)
 def test_a_description_is_as_long_as_github_allows() -> None:
     assert len(status_table.failed("dev", "long " * 100).description) == 140
     assert not status_table.is_open(None)
@@ -357,6 +442,14 @@ MAIN = Ancestry(
 )
 
 
+@breaks(
+    "an old start brings back what was rolled back",
+    turned(
+        comes_back,
+        "promoted_commit == commit or not main.contains(promoted_commit, commit)",
+        "not main.contains(promoted_commit, commit)",
+    ),
+)
 @pytest.mark.parametrize(
     ("current_commit", "past_commits", "left", "held"),
     [
@@ -387,6 +480,14 @@ def test_left_commits(current_commit: str | None, past_commits: str, left: str, 
     } == beyond - set(left)
 
 
+@breaks(
+    "what another environment named counts as a rollback",
+    turned(
+        left_since_cuts,
+        "left.intersection(frozenset().union(*within))",
+        "left",
+    ),
+)
 @pytest.mark.parametrize(
     ("current_commit", "segments", "left"),
     [
@@ -413,6 +514,10 @@ def test_the_newest_commit_on_main() -> None:
     assert commit_on_main(None, [], MAIN) is None
 
 
+@breaks(
+    "cd does not look again at the environment before",
+    returning(has_left, False),
+)
 @pytest.mark.parametrize(
     ("current_commit", "relation", "left"),
     [

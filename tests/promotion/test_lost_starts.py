@@ -27,12 +27,25 @@ from kalypso_actions.promotion.lost_starts import (
     schedule_due,
 )
 from kalypso_actions.promotion.start_records import UNREAD, Command, StartRecord, read_record
+from tests.breaks import breaks, negated, turned
 from tests.promotion.dated_records import NOON, record
 
 LIMIT = timedelta(minutes=10)
 M, OTHER = "a" * 40, "b" * 40
 
 
+@breaks(
+    "a lost start with force is repeated without it",
+    turned(overdue, "record.force", "False"),
+)
+@breaks(
+    "a start is repeated for ever",
+    turned(
+        overdue,
+        "record.attempt + 1 if record.attempt < MOST_ATTEMPTS else 0",
+        "record.attempt + 1",
+    ),
+)
 @pytest.mark.parametrize(
     ("made", "repair"),
     [
@@ -62,6 +75,7 @@ CHECK = {"environment": "dev", "commit": M, "repository": "Acme/GitOps"}
 SCHEDULE = {"environment": "dev"}
 
 
+@breaks("a run that waits is doubled", negated(may_be_run_of))
 @pytest.mark.parametrize(
     ("title", "command", "facts", "may_be"),
     [
@@ -94,6 +108,14 @@ def status(description: str = "Promoted") -> CommitStatus:
     return CommitStatus("dev environment", "pending", description)
 
 
+@breaks(
+    "a merge that nobody told of stays untold",
+    turned(
+        is_lost_check,
+        "has_failed and record is not None and not is_recorded",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     ("latest", "made", "before", "failed", "lost"),
     [
@@ -156,6 +178,14 @@ def test_when_schedule_is_due(made: StartRecord | None, repair: Repair | None) -
     assert schedule_due(made, DIGEST, now=NOON, repair_after=LIMIT) == repair
 
 
+@breaks(
+    "poll starts schedule again and again in the minute that is over",
+    turned(
+        "kalypso_actions.promotion.lost_starts.is_over",
+        "minute > record.again_at",
+        "now >= record.again_at",
+    ),
+)
 @pytest.mark.parametrize(
     ("minutes", "repair"),
     [pytest.param(0, None, id="not-yet"), pytest.param(1, Repair(1), id="over")],
@@ -170,6 +200,10 @@ def test_schedule_is_due_once_its_time_is_over(minutes: int, repair: Repair | No
     assert schedule_due(received, DIGEST, now=now, repair_after=LIMIT) is None
 
 
+@breaks(
+    "another attempt repairs nothing",
+    turned(may_rest, "attempt == 1", "attempt"),
+)
 @pytest.mark.parametrize(
     ("event", "attempt", "force", "may"),
     [
@@ -188,6 +222,18 @@ def test_only_a_run_by_the_clock_may_rest(event: str, attempt: int, force: bool,
 RESTING = StartRecord("scheduled", DIGEST, run=CHANGED, assignments=4)
 
 
+@breaks(
+    "a run rests although its code is another",
+    turned(
+        is_at_rest,
+        "record.run == run != ''",
+        "record.run != ''",
+    ),
+)
+@breaks(
+    "a run by the clock rests after the time of a placement",
+    turned(is_at_rest, "not is_over(record, now)", "record"),
+)
 @pytest.mark.parametrize(
     ("made", "digest", "run", "rests"),
     [
@@ -230,6 +276,14 @@ def branch(
     return GitOpsBranch(repository, "", name, "", Location(""), head=head, own_pulls=numbers)
 
 
+@breaks(
+    "what has moved is not polled",
+    turned(
+        inputs_digest,
+        "['folder', place.repo, place.branch, place.path, tree]",
+        "['folder', place.repo, place.branch, place.path]",
+    ),
+)
 @pytest.mark.parametrize(
     ("folders", "branches"),
     [

@@ -11,12 +11,21 @@ from kalypso_actions.promotion.regressions import (
     regressions,
     without,
 )
+from tests.breaks import breaks, turned
 
 OLD = Problem("old", Location("https://github.com/acme/fleet", "a.yaml", 3))
 NEW = Problem("new", Location("https://github.com/acme/fleet", "a.yaml", 3))
 MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7))
 
 
+@breaks(
+    "a new fault of an environment is an old one",
+    turned(
+        regressions,
+        "_key(problem) not in old",
+        "_key(problem) in old",
+    ),
+)
 @pytest.mark.parametrize(
     ("after", "before", "problems", "warnings"),
     [

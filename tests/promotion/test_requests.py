@@ -12,12 +12,25 @@ from kalypso_actions.promotion.requests import (
     environment_problem,
     main_problem,
 )
+from tests.breaks import breaks, returning, turned
 
 M, G, OTHER = "a" * 40, "b" * 40, "c" * 40
 PROMOTION, CONFIGURATION = PromotionRequest("dev", M, G), PromotionRequest("dev", None, G)
 HERE = Location("https://github.com/acme/gitops")
 
 
+@breaks(
+    "a commit beside the GitOps branch is believed",
+    turned(branch_problem, "head not in ON_BRANCH", "head is None"),
+)
+@breaks(
+    "a dispatch is believed",
+    turned(
+        branch_problem,
+        "requested == promoted_commit",
+        "promoted_commit",
+    ),
+)
 @pytest.mark.parametrize(
     ("request_", "head", "promoted_commit", "message"),
     [
@@ -52,6 +65,10 @@ def test_problems_with_a_branch(
     assert problem is None or (problem.where == HERE and problem.advice)
 
 
+@breaks(
+    "a claim needs no sources.json",
+    returning("kalypso_actions.promotion.requests._sources_problem", None),
+)
 @pytest.mark.parametrize(
     ("request_", "promoted_commit", "is_refuted"),
     [(PROMOTION, M, True), (PROMOTION, OTHER, True), (CONFIGURATION, M, False)],
@@ -67,6 +84,10 @@ def test_sources_that_name_another_commit(
         assert problem.advice == "run schedule for dev, and merge its pull request"
 
 
+@breaks(
+    "a claim needs no base-repo.yaml",
+    turned(environment_problem, "ever_named", "True"),
+)
 def test_problems_with_the_environments_branch() -> None:
     where = Location("https://github.com/acme/fleet", "base-repo.yaml")
     problem = environment_problem(PROMOTION, ever_named=False, branch="dev", where=where)
@@ -80,6 +101,10 @@ def test_problems_with_the_environments_branch() -> None:
     assert environment_problem(CONFIGURATION, ever_named=False, branch="dev", where=where) is None
 
 
+@breaks(
+    "a commit beside main is promoted",
+    turned(main_problem, "main in ON_BRANCH", "main"),
+)
 @pytest.mark.parametrize(
     ("main", "holds"),
     [("identical", True), ("ahead", True), ("behind", False), ("diverged", False), (None, False)],

@@ -21,11 +21,20 @@ from kalypso_actions.promotion.starts import (
     next_schedule_start,
     starts_cd,
 )
+from tests.breaks import breaks, turned
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HEAD, EARLIER = "a" * 40, "b" * 40
 
 
+@breaks(
+    "ci of a pull request starts cd",
+    turned(
+        starts_cd,
+        "option == 'auto' and is_push_to_main",
+        "option == 'auto'",
+    ),
+)
 @pytest.mark.parametrize(
     ("option", "is_push_to_main", "starts"),
     [
@@ -41,6 +50,10 @@ def test_whether_ci_starts_cd(
     assert starts_cd(option, is_push_to_main=is_push_to_main) == starts
 
 
+@breaks(
+    "a recorded start of ci may name any environment",
+    turned(may_start_cd, "environment in first", "environment"),
+)
 @pytest.mark.parametrize(
     ("environment", "origin", "allowed"),
     [
@@ -88,6 +101,14 @@ def test_starts_of_schedule(
     )
 
 
+@breaks(
+    "checks are repeated while people have to act",
+    turned(
+        may_repeat_checks,
+        "has_open_pull_request or is_blocked",
+        "is_blocked",
+    ),
+)
 @pytest.mark.parametrize(
     ("scheduled", "is_open", "allowed"),
     [
@@ -107,6 +128,14 @@ PROMOTED = statuses.promoted("dev")
 FAILED = statuses.failed("dev", "no")
 
 
+@breaks(
+    "a lost start stays lost",
+    turned(
+        next_check_attempt,
+        "statuses.is_before_merge(latest)",
+        "latest is None",
+    ),
+)
 @pytest.mark.parametrize(
     ("latest", "record", "changed", "attempt"),
     [
@@ -135,6 +164,14 @@ def test_starts_of_check_promote_by_schedule(
     assert next_check_attempt(latest, record, HEAD, has_changed=lambda _: changed) == attempt
 
 
+@breaks(
+    "every start of cd forces what people removed",
+    turned(
+        forces_schedule,
+        "action == 'unchanged' and not promoted_from",
+        "action == 'unchanged'",
+    ),
+)
 @pytest.mark.parametrize(
     ("action", "origin", "forces"),
     [("unchanged", "", True), ("unchanged", "dev", False), ("written", "", False)],

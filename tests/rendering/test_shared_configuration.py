@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.rendering import Failure, Options, Renderer
+from tests.breaks import breaks, turned
 from tests.builders import assignment, cluster_type, target, template
 
 PLAIN = "{{ toYaml .ConfigData }}\n"
@@ -32,6 +33,14 @@ def test_one_text_for_all() -> None:
     assert first == second == 'a: "1"\ninner:\n    b: "2"\n'
 
 
+@breaks(
+    "a Template changes the configuration of other assignments",
+    turned(
+        "kalypso_actions.rendering.folder_files.FolderFiles._shared_config",
+        "any(map(self._changes_data, names))",
+        "False",
+    ),
+)
 def test_a_change_is_seen_by_no_other_assignment() -> None:
     first, second = rendered("r\n", CHANGING)
     assert "app-one" in first and "app-two" not in first

@@ -7,6 +7,7 @@ import pytest
 from kalypso_actions.clients.git.urls import accepted_url, clone_key
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.urls import without_secret
+from tests.breaks import breaks, turned
 
 ALL = frozenset({"https", "http", "ssh", "file"})
 
@@ -118,6 +119,7 @@ def test_http_of_other_machines_is_refused_with_advice() -> None:
     assert caught.value.problem.advice == "write the URL with https"
 
 
+@breaks("git gets the URL as it is written", turned(accepted_url, "normal_url(url)", "url"))
 def test_git_gets_the_normal_form() -> None:
     written = "HTTPS://acme@Dev.Azure.com:443/acme/My%20Project/_git/shop/"
     assert accepted_url(written, ALL) == "https://dev.azure.com/acme/My%20Project/_git/shop"

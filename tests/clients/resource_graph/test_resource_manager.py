@@ -11,6 +11,7 @@ import responses
 from kalypso_actions.clients.resource_graph import cloud_of
 from kalypso_actions.clients.resource_graph.resource_manager import ResourceManager
 from kalypso_sandbox.azure import Azure
+from tests.breaks import breaks, turned
 from tests.clients.resource_graph.azure import (
     ACCESS_TOKEN,
     ENDPOINT,
@@ -47,6 +48,14 @@ def test_a_cluster_that_azure_does_not_find(resource: str, code: str) -> None:
     assert is_gone(resource, status=404, json=refusal(code))
 
 
+@breaks(
+    "every 404 means a deleted cluster",
+    turned(
+        ResourceManager.is_gone,
+        "response.status_code == 404 and _code(response) in NOT_FOUND",
+        "response.status_code == 404",
+    ),
+)
 @pytest.mark.parametrize(
     "answer",
     [

@@ -6,10 +6,19 @@ import pytest
 
 from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError, UsageError
+from tests.breaks import breaks, turned
 
 AZURE = "https://dev.azure.com/acme/My%20Project/_git/app"
 
 
+@breaks(
+    "the labels of a glob end anywhere in a host",
+    turned(
+        "kalypso_actions.commands.shared.reading.allowed_repositories._host_and_path",
+        "f'.{host}' if wild else host",
+        "host",
+    ),
+)
 @pytest.mark.parametrize(
     ("globs", "url", "allowed"),
     [
