@@ -23,7 +23,7 @@ from typing import Final, NamedTuple
 
 from bench.fleet import Fleet, make_fleet
 from bench.snapshots import snapshot_of
-from kalypso_actions.cli.command_imports import COLLECTED_AFTER
+from kalypso_actions.cli.process import COLLECTED_AFTER
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.comparison import Mask
 from kalypso_actions.model.kinds import ConfigMap

@@ -1,19 +1,65 @@
-"""The Typer app."""
+"""The Typer app: its groups, which import a command when it is called."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import typer
-from typer.core import TyperCommand
+import typer.main
+from typer.core import TyperCommand, TyperGroup
 
 from kalypso_actions import __version__
-from kalypso_actions.cli.command_list import COMMANDS, HELP
-from kalypso_actions.cli.lazy_group import HELP_COMMAND, LazyGroup
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, HELP, LazyCommand, load
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+HELP_COMMAND: Final = "help"
+
+
+class LazyGroup(TyperGroup):
+    """Loads a command when it is called; `--help` needs only names and summaries."""
+
+    table: ClassVar[Mapping[str, LazyCommand]] = {}
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, command in self.table.items():
+            self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the name, the command and the remaining arguments of a call."""
+        if args[0] == HELP_COMMAND:
+            if ctx.resilient_parsing and len(args) == 1:
+                return HELP_COMMAND, self, []  # a shell completes the names of commands
+            if len(args) == 1:
+                typer.echo(ctx.get_help())
+                ctx.exit()
+            args = [*args[1:], "--help"]
+        name, command, rest = super().resolve_command(ctx, args)
+        is_lazy = name in self.table
+        return name, load(name, self.table[name]) if name and is_lazy else command, rest
+
+
+class AppGroup(LazyGroup):
+    """The commands of an application team."""
+
+    table = APP_COMMANDS
+
+
+def application_group() -> Any:
+    """Return the group `kalypso app`."""
+    group = typer.Typer(
+        cls=AppGroup,
+        help=COMMANDS["app"].summary,
+        no_args_is_help=True,
+        context_settings=HELP,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    group.callback()(lambda: None)  # Typer makes a group only of an app with a function
+    return typer.main.get_command(group)
 
 
 class RootGroup(LazyGroup):

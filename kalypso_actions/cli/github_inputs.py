@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
-from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.streams import log_line
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.local_context import find_clone
+from kalypso_actions.commands.shared.run import action_installer
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.inputs.reading import (
+    SECRET_VARIABLES,
+    checked_inputs,
+    collect_inputs,
+    secrets_of,
+)
 from kalypso_actions.model.progress import Progress
-from kalypso_actions.runner import read_job_context
+from kalypso_actions.runner import Runner, read_job_context
 
 Model = TypeVar("Model", bound=ChainInputs)
 
@@ -52,3 +58,30 @@ def control_plane_of_clone(environment: Mapping[str, str]) -> str:
     clone = find_clone(Path(), Programs(os.environ))
     urls = clone[1].remotes() if clone else ()
     return GitHubServer.of_environment(environment).name_of(urls)
+
+
+def make_runtime(
+    progress: Progress,
+    stream: TextIO,
+    log: Callable[[str], None],
+    variables: Mapping[str, str] | None = None,
+) -> Runtime:
+    """Take the environment's variables, and remove secrets from the process.
+
+    Workflow commands go to `stream`, and messages for people to `log`. `variables` are those that
+    an earlier call has taken.
+    """
+    environment = dict(os.environ if variables is None else variables)
+    for name in SECRET_VARIABLES:  # Azure's library hands the whole environment to programs
+        os.environ.pop(name, None)
+    return Runtime(
+        environment=environment,
+        programs=Programs(environment),
+        runner=Runner(environment, stream),
+        progress=progress,
+        log=log,
+        now=lambda: datetime.now(UTC),
+        sleep=time.sleep,
+        started=datetime.now(UTC),
+        installer=action_installer(),
+    )

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import typer
-from rich.console import Console
 
-from kalypso_actions.cli.output import Output, VerboseCalls, errors_as_json
-from kalypso_actions.cli.runtime import make_runtime
-from kalypso_actions.cli.streams import configure_logging, print_json, stderr, stdout
+from kalypso_actions.cli.command import Command, Given
+from kalypso_actions.cli.github_inputs import make_runtime
+from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init import init as run_init
 from kalypso_actions.commands.init.repositories import check_token
-from kalypso_actions.errors import Problem, UsageError
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.init import DEFAULT_ACTION, DEFAULT_ENVIRONMENTS, InitInputs
-from kalypso_actions.inputs.reading import input_from_environment
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.local import InitInputs
+from kalypso_actions.inputs.reading import checked_inputs, input_from_environment
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.onboarding.branches import Consent
-from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.init_document import (
     InitDocument,
     print_preview,
@@ -36,86 +32,7 @@ from kalypso_actions.report.terminal import print_findings
 Ask = Callable[[str], bool]
 
 
-ControlPlaneOption = Annotated[
-    str, typer.Option(metavar="OWNER/NAME", help="The control plane on GitHub.")
-]
-
-GitopsOption = Annotated[
-    str, typer.Option(metavar="OWNER/NAME", help="Its GitOps repository on GitHub.")
-]
-
-ControlPlaneDirOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Instead: a clone of the control plane. You push the new commits yourself. "
-        "--control-plane is only needed if the clone's origin is not on GitHub.",
-    ),
-]
-
-GitopsDirOption = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="A clone of the GitOps repository.")
-]
-
-EnvironmentsOption = Annotated[
-    str,
-    typer.Option(
-        metavar="NAMES",
-        help="The environments, in the order of promotion. Default: those of the control "
-        f"plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
-    ),
-]
-
-ActionOption = Annotated[
-    str,
-    typer.Option(metavar="OWNER/NAME@REF", help="The actions that the workflows use."),
-]
-
-PullRequestOption = Annotated[
-    bool,
-    typer.Option(
-        "--pull-request",
-        help="Open a pull request for each branch instead of pushing to it. Missing branches "
-        "are created.",
-    ),
-]
-
-UpdateWorkflowsOption = Annotated[
-    bool,
-    typer.Option(
-        "--update-workflows",
-        help="Also overwrite workflow files that differ from the templates.",
-    ),
-]
-
-DeleteUpstreamWorkflowsOption = Annotated[
-    bool,
-    typer.Option(
-        "--delete-upstream-workflows",
-        help="Also delete upstream's workflow files that are no longer used.",
-    ),
-]
-
-DryRunOption = Annotated[
-    bool, typer.Option("--dry-run", help="Show the changes, and write nothing.")
-]
-
-
-def init(
-    control_plane: ControlPlaneOption = "",
-    gitops: GitopsOption = "",
-    control_plane_dir: ControlPlaneDirOption = None,
-    gitops_dir: GitopsDirOption = None,
-    environments: EnvironmentsOption = "",
-    action: ActionOption = DEFAULT_ACTION,
-    pull_request: PullRequestOption = False,
-    update_workflows: UpdateWorkflowsOption = False,
-    delete_upstream_workflows: DeleteUpstreamWorkflowsOption = False,
-    dry_run: DryRunOption = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Write without asking.")] = False,
-    output: Output = "text",
-    verbose: VerboseCalls = False,
-) -> None:
+class Init(Command[InitInputs, InitDocument]):
     """Set up two repositories, empty or not, as a control plane and its GitOps repository.
 
     Writes the workflows, the environments and their branches. An empty control
@@ -127,30 +44,47 @@ def init(
     On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
     GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL.
     """
-    given: dict[str, Any] = dict(locals())
-    configure_logging(calls=verbose)
-    interactive = not (yes or dry_run) and output == "text"
 
-    def failed(problems: Sequence[Problem]) -> Document:
-        return InitDocument(
-            control_plane=control_plane, gitops=gitops, problems=ProblemEntry.all_of(problems)
-        )
+    model, document = InitInputs, InitDocument
 
-    with errors_as_json(output, failed):
+    def compute(self, given: Given) -> tuple[InitInputs, InitDocument]:
+        """Ask for what is missing, show the changes, and write them with consent."""
         _check_consent_possible(given)
         given["token"] = input_from_environment("token", os.environ)
-        if interactive:
+        if _is_interactive(given):
             _ask_for_missing(given)
         inputs = checked_inputs(InitInputs, given)
         runtime = make_runtime(no_progress, sys.stderr, log=lambda _: None)
-        document = run_init(inputs, runtime, _decision(inputs))
-    _finish(inputs, document)
-    has_changes = any(branch.files for branch in document.branches)
-    raise typer.Exit(1 if interactive and has_changes and not document.written else 0)
+        return inputs, run_init(inputs, runtime, _decision(inputs))
+
+    def echo(self, given: Given) -> Mapping[str, Any]:
+        """Return the repositories."""
+        return {
+            "control_plane": given.get("control-plane", ""),
+            "gitops": given.get("gitops", ""),
+        }
+
+    def exit_code(self, inputs: InitInputs, document: InitDocument) -> int:
+        """Return 1 if the person did not consent to changes."""
+        asks = _is_interactive(
+            {"yes": inputs.yes, "dry-run": inputs.dry_run, "output": inputs.output}
+        )
+        has_changes = any(branch.files for branch in document.branches)
+        return 1 if asks and has_changes and not document.written else 0
+
+    def show(self, inputs: InitInputs, document: InitDocument) -> None:
+        """Print what was written, and the tasks that are left."""
+        print_result(stdout(), document, in_clones=inputs.in_clones)
+        print_remaining(stdout(), document.remaining)
+        print_findings(stderr(), document.findings)
 
 
-def _check_consent_possible(given: Mapping[str, Any]) -> None:
-    if given["yes"] or given["dry_run"]:
+def _is_interactive(given: Given) -> bool:
+    return not (given.get("yes") or given.get("dry-run")) and given["output"] == "text"
+
+
+def _check_consent_possible(given: Given) -> None:
+    if given.get("yes") or given.get("dry-run"):
         return
     if given["output"] == "json" or not is_terminal():
         reason = "the output is JSON" if given["output"] == "json" else "there is no terminal"
@@ -165,11 +99,11 @@ def _check_consent_possible(given: Mapping[str, Any]) -> None:
         )
 
 
-def _names_repositories(given: Mapping[str, Any]) -> bool:
+def _names_repositories(given: Given) -> bool:
     return bool(
-        given["control_plane_dir"]
-        or given["gitops_dir"]
-        or (given["control_plane"] and given["gitops"])
+        given.get("control-plane-dir")
+        or given.get("gitops-dir")
+        or (given.get("control-plane") and given.get("gitops"))
     )
 
 
@@ -178,16 +112,16 @@ def is_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _ask_for_missing(given: dict[str, Any]) -> None:
+def _ask_for_missing(given: Given) -> None:
     """Ask for the names that the options do not give."""
     if _names_repositories(given):
         return
     check_token(given["token"])
     for name, question in (
-        ("control_plane", "Control plane (OWNER/NAME)"),
+        ("control-plane", "Control plane (OWNER/NAME)"),
         ("gitops", "GitOps repository (OWNER/NAME)"),
     ):
-        given[name] = given[name] or typer.prompt(question, err=True)
+        given[name] = given.get(name) or typer.prompt(question, err=True)
 
 
 def _decision(inputs: InitInputs) -> Decide:
@@ -222,13 +156,3 @@ def _ask_consent(preview: InitDocument, agreed: Consent, ask: Ask) -> Consent | 
     if not files or not ask(f"Write this ({counted(len(files), 'file')})?"):
         return None
     return consent
-
-
-def _finish(inputs: InitInputs, document: InitDocument) -> None:
-    if inputs.output == "json":
-        print_json(document)
-        return
-    console: Console = stdout()
-    print_result(console, document, in_clones=inputs.in_clones)
-    print_remaining(console, document.remaining)
-    print_findings(stderr(), document.findings)

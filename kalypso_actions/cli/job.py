@@ -7,9 +7,10 @@ inputs in one variable, so its command starts without Typer, and without the opt
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
-from kalypso_actions.cli.runtime import make_runtime
+from kalypso_actions.cli.github_inputs import make_runtime
 from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
 from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.shared.run import run_command
@@ -26,7 +27,7 @@ def run_action(name: str) -> int:
 def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
     """Run a command with the given options, and return the exit code."""
     as_json = given.pop("output") == "json"
-    verbose = given.pop("verbose")
+    verbose = given.pop("verbose", False)
     configure_logging(calls=verbose)
     with ProgressDisplay(stderr, "rendering") as progress:
         runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
@@ -48,3 +49,20 @@ def _print_findings(document: ChainDocument, *, verbose: bool) -> None:
     from kalypso_actions.report import terminal  # noqa: PLC0415
 
     terminal.print_findings(stderr(), document.all_findings if verbose else document.findings)
+
+
+def function_of_chain(name: str) -> Callable[..., None]:
+    """Return the function of a command for Typer."""
+    # An action has no options, so it needs no parser of them.
+    import typer  # noqa: PLC0415
+
+    from kalypso_actions.cli.command import function_of  # noqa: PLC0415
+
+    command = COMMANDS[name]
+
+    def run(given: dict[str, Any]) -> None:
+        raise typer.Exit(run_in_job(command, given))
+
+    function = function_of(command.model, run)
+    function.__doc__ = command.summary
+    return function

@@ -1,4 +1,4 @@
-"""Options and contexts that commands for a person share."""
+"""The commands that read on this machine: their base, and their context."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from kalypso_actions.cli.completion import complete_environment
-from kalypso_actions.cli.streams import configure_logging, log_line
+from kalypso_actions.cli.command import Command, DocumentT, Given, InputsT
+from kalypso_actions.cli.streams import log_line, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
-from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs import values
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.paths import Source
-from kalypso_actions.inputs.reading import collect_inputs, input_from_environment
+from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, input_from_environment
 from kalypso_actions.inputs.values import whole_minutes
-from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.report.terminal import ProgressDisplay
@@ -32,106 +27,27 @@ from kalypso_actions.runner import read_job_context
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
 
-EnvironmentArgument = Annotated[
-    str,
-    typer.Argument(
-        help="The environment, such as dev. Default: that of the clone's branch.",
-        autocompletion=complete_environment,
-    ),
-]
 
-EnvironmentOption = Annotated[
-    str,
-    typer.Option(
-        "--environment",
-        metavar="NAME",
-        help="The same as ENVIRONMENT.",
-        autocompletion=complete_environment,
-    ),
-]
+class LocalCommand(Command[InputsT, DocumentT]):
+    """A command that reads a control plane on this machine, or from GitHub."""
 
-ControlPlaneOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="REPO",
-        help="The control plane: a path, a URL, or owner/name on GitHub, which is read with the "
-        "token of KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN. Default: the clone that contains the "
-        "current folder.",
-    ),
-]
+    doing = "rendering"
+    """What the display of the progress says."""
 
-EnvironmentDirOption = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Instead: the environment branch as a folder."),
-]
+    def compute(self, given: Given) -> tuple[InputsT, DocumentT]:
+        """Return the checked inputs, and their document. Raises KalypsoError."""
+        control_plane = given.get("control-plane")
+        if control_plane:
+            given = {**given, "control-plane": github_place(control_plane)}
+        inputs = checked_inputs(self.model, given)
+        with ProgressDisplay(stderr, self.doing) as progress:
+            now = getattr(inputs, "now", None)
+            context = local_context(progress, now=now, control_plane=control_plane)
+            return inputs, self.compute_in(inputs, context)
 
-BaseCommitOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="REV",
-        help="A branch, tag or commit of main, instead of the commit in base-repo.yaml.",
-    ),
-]
-
-NamespaceSchemeOption = Annotated[
-    values.NamespaceScheme,
-    typer.Option(help="legacy names namespaces <environment>-<workspace>-<target>."),
-]
-
-ConfigFileOption = Annotated[
-    values.ConfigFile, typer.Option(help="legacy writes config.yaml, not platform-config.yaml.")
-]
-
-SourceOption = Annotated[
-    list[str],
-    typer.Option(
-        "--source",
-        metavar="URL[@BRANCH]=PATH",
-        help="Read PATH, a git repository or a plain folder, instead of URL, without the network. "
-        "Repeatable.",
-    ),
-]
-
-MissingValuesOption = Annotated[
-    values.MissingValues,
-    typer.Option(help="For <no value> in a rendered file: warn, or error."),
-]
-
-SchedulerOption = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="labels, placement, or the entry point of a plugin. Default: as the Environment is "
-        "annotated, else labels.",
-    ),
-]
-
-NowOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TIME",
-        help="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, in whole "
-        "minutes. Default: now.",
-    ),
-]
-
-RegistrationTextOption = Annotated[
-    RegistrationText,
-    typer.Option(
-        help="any only warns of texts of registered repositories that Templates should not print, "
-        "such as line breaks and template text."
-    ),
-]
-
-
-MaxTargetsOption = Annotated[
-    int,
-    typer.Option(
-        min=0,
-        metavar="NUMBER",
-        help="The most deployment targets that one registration may deliver to an environment.",
-    ),
-]
+    def compute_in(self, inputs: InputsT, context: LocalContext) -> DocumentT:
+        """Return the document. Raises KalypsoError."""
+        raise NotImplementedError
 
 
 def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
@@ -148,7 +64,6 @@ def files_at_hand(sources: Iterable[Source] = ()) -> FilesAtHand:
 def local_context(
     progress: ProgressDisplay,
     *,
-    calls: bool,
     now: datetime | None = None,
     control_plane: str | None = None,
     environment: Mapping[str, str] = os.environ,
@@ -158,7 +73,6 @@ def local_context(
     `now` defaults to the clock's time. The command reads a `control_plane` of the form owner/name
     from GitHub, with the token or App in `environment`.
     """
-    configure_logging(calls=calls)
     token = input_from_environment("token", environment)
     connect = None
     if control_plane and github_place(control_plane) != control_plane:
@@ -208,13 +122,3 @@ def _connection(
 
     inputs, runtime = github_inputs(ChainInputs, given, progress.update, environment)
     return lambda: open_context(inputs, runtime)
-
-
-def one_environment(argument: str, option: str) -> str:
-    """Return the environment that the argument or the option names.
-
-    Raises UsageError if they name different ones.
-    """
-    if argument and option not in {"", argument}:
-        raise UsageError(f"two environments are named: {argument!r} and {option!r}")
-    return argument or option

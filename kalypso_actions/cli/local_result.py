@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-import typer
-
+from kalypso_actions.cli.command import Given
+from kalypso_actions.cli.local import LocalCommand, files_at_hand
 from kalypso_actions.cli.streams import print_json
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
 from kalypso_actions.model.urls import name_in
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.render_document import RenderDocument
@@ -26,55 +26,60 @@ from kalypso_actions.runner import JobContext, Runner, read_job_context
 
 Result = TypeVar("Result", RenderDocument, ValidateDocument)
 
+ReportedInputs = TypeVar("ReportedInputs", RenderInputs, ValidateInputs)
+
 FINDINGS = ("notes", "warnings", "problems")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Forms(Generic[Result]):
-    """The texts for people: `title` of annotations, the text, and the step summary."""
+class ReportedCommand(LocalCommand[ReportedInputs, Result]):
+    """A command whose findings go to code scanning and to a job of GitHub Actions, too."""
 
     title: str
-    print_text: Callable[[Result, Files], None]
-    summary: Callable[[Result], str]
+    """The title of annotations."""
+
+    def summary(self, document: Result) -> str:
+        """Return the step summary."""
+        raise NotImplementedError
+
+    def show_findings(self, inputs: ReportedInputs, document: Result, files: Files) -> None:
+        """Print the document for people."""
+        raise NotImplementedError
+
+    def print(self, inputs: ReportedInputs, document: Result) -> None:
+        """Print the document as `--output` says, and tell a job."""
+        files = files_at_hand(inputs.source)
+        if inputs.output == "text":
+            self.show_findings(inputs, document, files)
+        else:
+            _print_for_programs(document, inputs.output, files)
+        self._tell_job(document, inputs.output, files)
+
+    def print_error(self, given: Given, error: KalypsoError) -> bool:
+        """Print an error for the programs that read the output, and tell a job."""
+        document, output = self.failed(given, error), given["output"]
+        if output != "text":
+            files = FilesAtHand(Programs(os.environ))
+            _print_for_programs(document, output, files)
+            self._tell_job(document, output, files)
+            return True
+        if read_job_context(os.environ).in_actions:
+            Runner(os.environ, sys.stdout).summary(self.summary(document))
+        return False
+
+    def _tell_job(self, document: Result, output: str, files: FilesAtHand) -> None:
+        job = read_job_context(os.environ)
+        if job.in_actions:
+            places = _JobPlaces(job, files)
+            runner = Runner(os.environ, sys.stdout if output == "text" else sys.stderr)
+            runner.annotate(_with_places(document, places.on_disk).findings, self.title)
+            runner.summary(self.summary(_with_places(document, places.linked)))
 
 
-def print_result(document: Result, output: str, files: FilesAtHand, forms: Forms[Result]) -> None:
-    """Print the document in the form of `--output`, and tell a job of GitHub Actions."""
-    match output:
-        case "json":
-            print_json(document)
-        case "sarif":
-            sys.stdout.write(_sarif(document, files))
-        case _:
-            forms.print_text(document, files)
-    _tell_job(document, output, files, forms)
-
-
-@contextmanager
-def errors_as_result(
-    output: str, failed: Callable[[Sequence[Problem]], Result], forms: Forms[Result]
-) -> Iterator[None]:
-    """If programs read the output, print an error that ends the run as the command's document."""
-    try:
-        yield
-    except KalypsoError as error:
-        document = failed(error.problems)
-        files = FilesAtHand(Programs(os.environ))
-        if output == "text":
-            if read_job_context(os.environ).in_actions:
-                Runner(os.environ, sys.stdout).summary(forms.summary(document))
-            raise
-        print_result(document, output, files, forms)
-        raise typer.Exit(error.exit_code) from error
-
-
-def _tell_job(document: Result, output: str, files: FilesAtHand, forms: Forms[Result]) -> None:
-    job = read_job_context(os.environ)
-    if job.in_actions:
-        places = _JobPlaces(job, files)
-        runner = Runner(os.environ, sys.stdout if output == "text" else sys.stderr)
-        runner.annotate(_with_places(document, places.on_disk).findings, forms.title)
-        runner.summary(forms.summary(_with_places(document, places.linked)))
+def _print_for_programs(document: Result, output: str, files: FilesAtHand) -> None:
+    if output == "json":
+        print_json(document)
+    else:
+        sys.stdout.write(_sarif(document, files))
 
 
 def _sarif(document: RenderDocument | ValidateDocument, files: FilesAtHand) -> str:

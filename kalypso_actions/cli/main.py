@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
-from kalypso_actions.cli.interruption import interruptible
+from kalypso_actions.cli.process import hide_process, import_command, interruptible
 
 
 def main() -> NoReturn:
@@ -24,7 +24,7 @@ def main() -> NoReturn:
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 - the only catch
         # Few runs need a report, but every run would wait for its imports.
-        from kalypso_actions.cli.error_report import report_error  # noqa: PLC0415
+        from kalypso_actions.cli.streams import report_error  # noqa: PLC0415
 
         sys.exit(report_error(error))
     finally:
@@ -36,13 +36,10 @@ def _run(arguments: Sequence[str]) -> int:
 
     The imports are here because they take time, in which Ctrl-C must work, too.
     """
-    from kalypso_actions.cli.command_imports import import_command  # noqa: PLC0415
     from kalypso_actions.clients.process import is_inherited  # noqa: PLC0415
     from kalypso_actions.commands.registry import COMMANDS  # noqa: PLC0415
 
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        from kalypso_actions.cli.own_process import hide_process  # noqa: PLC0415
-
         # Erase before a command removes variables from `os.environ`; later it is too late.
         hide_process(is_inherited)
         if len(arguments) == 1 and arguments[0] in COMMANDS and os.environ.get("KALYPSO_INPUTS"):

@@ -9,24 +9,22 @@ import ast
 import inspect
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
-import typer.main
 
-from kalypso_actions.cli.command_imports import import_command
-from kalypso_actions.cli.command_list import HELP, PlainCommand
-from kalypso_actions.cli.help_ends import help_end
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.cli.command_list import help_end, in_typer_form
+from kalypso_actions.cli.process import import_command
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.entry_points import installed_points, load_point, own_points
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 if TYPE_CHECKING:
-    from kalypso_actions.commands.interface import CommandDocument
+    pass
 
 GROUP: Final = "kalypso_actions.commands"
 """The group of the entry points of commands."""
@@ -53,24 +51,21 @@ def plugin_summary(point: EntryPoint) -> str:
 def load_plugin(name: str, point: EntryPoint) -> Any:
     """Import a command, and return it in Typer's form. Raises KalypsoError if that fails."""
     import_command("kalypso_actions.commands.interface")
-    from kalypso_actions.cli.json_option import with_json_option  # noqa: PLC0415 - see above
-
     command, text = _printing(name, point), inspect.cleandoc(load_point(point).__doc__ or "")
     command.__doc__, example, end = text.partition("\n\nExample")
     end = f"{example}{end}".strip()
     if "Exit codes:" not in end:
         end = f"{end}\n{help_end(name)}".strip()
-    app = typer.Typer(add_completion=False, context_settings=HELP)
-    app.command(name, cls=PlainCommand, epilog=end)(with_json_option(command))
-    return typer.main.get_command(app)
+    return in_typer_form(name, command, end)
 
 
 def _printing(name: str, point: EntryPoint) -> Callable[..., None]:
     """Return the function of a command with the option `--output`; it prints the document."""
-    from kalypso_actions.cli.local import files_at_hand  # noqa: PLC0415 - see above
-    from kalypso_actions.cli.output import Output, errors_as_json  # noqa: PLC0415
+    from kalypso_actions.cli.command import output_parameters, set_parameters  # noqa: PLC0415
+    from kalypso_actions.cli.local import files_at_hand  # noqa: PLC0415
     from kalypso_actions.cli.streams import print_json, stderr, stdout  # noqa: PLC0415
     from kalypso_actions.commands.interface import CommandDocument, ProblemEntry  # noqa: PLC0415
+    from kalypso_actions.inputs.values import OutputInputs  # noqa: PLC0415
     from kalypso_actions.report.terminal import print_findings  # noqa: PLC0415
 
     with _faults_of(name):
@@ -80,27 +75,29 @@ def _printing(name: str, point: EntryPoint) -> Callable[..., None]:
         if not (isinstance(result, type) and issubclass(result, CommandDocument)):
             raise TypeError("the result is not annotated as a CommandDocument")
 
-    def failed(problems: Sequence[Problem]) -> CommandDocument:
-        return result(problems=ProblemEntry.all_of(problems))
-
-    def command(*, output: str, **options: Any) -> None:
-        with errors_as_json(output, failed), _faults_of(name):
-            document = function(**options)
-            if not isinstance(document, result):
-                raise TypeError(f"the result is a {type(document).__name__}")
-            if output == "text":
-                document.show(stdout())
-        if output == "json":
+    def command(*, output: str | None, as_json: bool, **options: Any) -> None:
+        in_json = as_json or output == "json"
+        try:
+            with _faults_of(name):
+                document = function(**options)
+                if not isinstance(document, result):
+                    raise TypeError(f"the result is a {type(document).__name__}")
+                if not in_json:
+                    document.show(stdout())
+        except KalypsoError as error:
+            if not in_json:
+                raise
+            print_json(result(problems=ProblemEntry.all_of(error.problems)))
+            raise typer.Exit(error.exit_code) from error
+        if in_json:
             print_json(document)
         else:
             print_findings(stderr(), document.findings, files_at_hand())
         raise typer.Exit(1 if document.failed else 0)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = [each.replace(kind=keyword) for each in signature.parameters.values()]
-    parameters.append(inspect.Parameter("output", keyword, default="text", annotation=Output))
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    own = [each.replace(kind=keyword) for each in signature.parameters.values()]
+    set_parameters(command, [*own, *output_parameters(OutputInputs.model_fields["output"])])
     return command
 
 

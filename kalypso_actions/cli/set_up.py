@@ -9,8 +9,7 @@ from pathlib import Path
 import typer
 
 from kalypso_actions.commands.set_up import set_up as run_set_up
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.reading import ACTION_INPUTS, collect_inputs, secrets_of
+from kalypso_actions.inputs.reading import ACTION_INPUTS, checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.inputs.set_up import SetUpInputs, inputs_of_command
 from kalypso_actions.runner import Runner
 

@@ -1,17 +1,25 @@
-"""Standard output, standard error, and the log of calls.
+"""Standard output, standard error, the pager, the log of calls, and the report of an error.
 
 Rich is imported only where a run has something to show by it: a step of a job prints few lines.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
+import os
+import pydoc
 import sys
+import traceback
+from collections.abc import Iterable
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
+from kalypso_actions import ISSUES_URL, __version__
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import Document
 from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.runner import Runner
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
 
 if TYPE_CHECKING:
@@ -63,3 +71,41 @@ def log_line(line: str) -> None:
     """Print a line for people to standard error; escape workflow commands in it."""
     sys.stderr.write(f"{escape_log_line(line)}\n")
     sys.stderr.flush()
+
+
+def show_paged(console: Console, lines: Iterable[str]) -> None:
+    """Print lines to standard output, paged by `PAGER` on a terminal.
+
+    As with git, an empty PAGER or `cat` means no pager, and less shows colours.
+    """
+    rest = iter(lines)
+    if sys.stdout.isatty() and os.environ.get("PAGER", "less").strip() not in {"", "cat"}:
+        first = list(itertools.islice(rest, console.height))
+        rest = itertools.chain(first, rest)
+        if len(first) >= console.height:
+            os.environ.setdefault("LESS", "FRX")
+            pydoc.pager("".join(f"{line}\n" for line in rest))
+            return
+    for line in rest:
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()  # the caller prints findings to standard error
+
+
+def report_error(error: Exception) -> int:
+    """Report an error to people and to the runner, and return the exit code.
+
+    Any error that is not a KalypsoError is a bug of ours.
+    """
+    if isinstance(error, KalypsoError):
+        # Few runs need a report, but every run would wait for these imports.
+        from kalypso_actions.clients.files_at_hand import FilesAtHand  # noqa: PLC0415
+        from kalypso_actions.clients.process import Programs  # noqa: PLC0415
+        from kalypso_actions.report.terminal import print_findings  # noqa: PLC0415
+
+        print_findings(stderr(), error.problems, FilesAtHand(Programs(os.environ)))
+        Runner(os.environ, sys.stderr).annotate(error.problems, "kalypso")
+        return error.exit_code
+    sys.stderr.write(escape_workflow_commands("".join(traceback.format_exception(error))) + "\n")
+    request = f"This is a bug in kalypso {__version__}. Please report it: {ISSUES_URL}"
+    stderr().print(f"\n{request}", soft_wrap=True)
+    return 1

@@ -1,46 +1,27 @@
-"""The command template."""
+"""The commands of authors: template and schemas."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
-from kalypso_actions.cli.output import Output, errors_as_json
-from kalypso_actions.cli.streams import print_json, stderr, stdout
+from kalypso_actions.cli.command import Command, Given
+from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.schemas import schemas as run_schemas
 from kalypso_actions.commands.template import template as run_template
-from kalypso_actions.errors import Problem
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.local import TemplateInputs
-from kalypso_actions.report.documents import Document
-from kalypso_actions.report.render_document import (
-    TemplateDocument,
-    TemplateProblemEntry,
-    print_template,
-)
+from kalypso_actions.fleet import ANY_KIND
+from kalypso_actions.inputs.local import SchemasInputs, TemplateInputs
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.documents import SchemasDocument
+from kalypso_actions.report.render_document import TemplateDocument, print_template
 
 
-def template(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A YAML file with Template documents; any other file is one Go template.",
-        ),
-    ],
-    values: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The data, as JSON or YAML.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The Template, if FILE has several.")
-    ] = None,
-    output: Output = "text",
-) -> None:
+class Template(Command[TemplateInputs, TemplateDocument]):
     """Render one Template with given data, for its author.
 
     The data have the names that templates use. The defaults are:
@@ -57,16 +38,41 @@ def template(
     A string in ConfigData is read like a value of a ConfigMap; lists and
     objects are also possible.
     """
-    options = locals()
 
-    def failed(problems: Sequence[Problem]) -> Document:
-        entries = TemplateProblemEntry.all_of(problems)
-        return TemplateDocument(template=name or "", problems=entries)
+    model, document = TemplateInputs, TemplateDocument
 
-    with errors_as_json(output, failed):
-        document = run_template(checked_inputs(TemplateInputs, options))
-    if output == "json":
-        print_json(document)
-    else:
+    def run(self, inputs: TemplateInputs) -> TemplateDocument:
+        """Render."""
+        return run_template(inputs)
+
+    def echo(self, given: Given) -> Mapping[str, Any]:
+        """Return the name of the Template."""
+        return {"template": given.get("name", "")}
+
+    def show(self, inputs: TemplateInputs, document: TemplateDocument) -> None:
+        """Print the text, and to standard error the findings."""
+        del inputs
         print_template(stdout(), stderr(), document, FilesAtHand(Programs(os.environ)))
-    raise typer.Exit(1 if document.problems else 0)
+
+
+class Schemas(Command[SchemasInputs, SchemasDocument]):
+    """Write JSON Schemas of all kinds, for editors to complete and check documents."""
+
+    model, document = SchemasInputs, SchemasDocument
+
+    def run(self, inputs: SchemasInputs) -> SchemasDocument:
+        """Write the schemas."""
+        return run_schemas(inputs.out)
+
+    def echo(self, given: Given) -> Mapping[str, Any]:
+        """Return the folder."""
+        return {"dir": given["out"]}
+
+    def show(self, inputs: SchemasInputs, document: SchemasDocument) -> None:
+        """Print how to use the schemas."""
+        out = inputs.out
+        typer.echo(f"{counted(len(document.files), 'schema')} written to {out}")
+        typer.echo(
+            f"{out / ANY_KIND} is for files with any kinds. In an editor, as the first line:"
+        )
+        typer.echo(f"# yaml-language-server: $schema={(out / ANY_KIND).as_posix()}")

@@ -34,7 +34,7 @@ from kalypso_actions.comparison.differences import (
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
-from kalypso_actions.inputs.diff import DiffInputs
+from kalypso_actions.inputs.local import DiffInputs
 from kalypso_actions.model.differences import CommitRange, Comparison, FileChange, MaskedComparison
 from kalypso_actions.model.documents import FileEntry, RevisionFiles
 from kalypso_actions.model.progress import Progress

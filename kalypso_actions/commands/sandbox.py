@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.sandbox import SandboxInputs
+from kalypso_actions.inputs.local import SandboxInputs
 from kalypso_actions.report.demo_document import AppEntry, SandboxDocument
 
 if TYPE_CHECKING:

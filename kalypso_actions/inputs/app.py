@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
@@ -23,7 +23,6 @@ from kalypso_actions.inputs.values import (
     Percent,
     RepositoryName,
     fault,
-    kebab,
 )
 from kalypso_actions.model.application import (
     GENERATOR_NAMES,
@@ -90,7 +89,7 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 class AppInputs(Inputs):
     """Inputs of all commands of an application: the ten variables, and options for rendering."""
 
-    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
+    as_texts = True
 
     environment: Annotated[
         EnvironmentName,

@@ -9,23 +9,18 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal
 
-from pydantic import ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
 
 from kalypso_actions.inputs.values import (
-    ConfigFile,
-    DeliveryInputs,
     EnvironmentName,
     Flag,
     Inputs,
     List,
-    Minute,
-    MissingValues,
-    NamespaceScheme,
     OnSourceFailure,
     RepositoryName,
     Secret,
+    TreeInputs,
     Wheelhouse,
-    kebab,
 )
 
 EMPTY = SecretStr("")
@@ -34,7 +29,7 @@ EMPTY = SecretStr("")
 class ChainInputs(Inputs):
     """Inputs of all commands of the chain."""
 
-    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
+    as_texts = True
 
     token: Annotated[Secret, Field(description="Token for GitHub's API and git.")] = EMPTY
     app_id: Annotated[str, Field(description="Id of a GitHub App to use instead of the token.")] = (
@@ -68,40 +63,10 @@ class ChainInputs(Inputs):
     wheelhouse: Wheelhouse = ""
 
 
-class PlanInputs(DeliveryInputs, ChainInputs):
+class PlanInputs(TreeInputs, ChainInputs):
     """Inputs of the commands that render."""
 
-    namespace_scheme: Annotated[
-        NamespaceScheme,
-        Field(description="Namespaces: current, or legacy (<environment>-<workspace>-<target>)."),
-    ] = "current"
-    config_file: Annotated[
-        ConfigFile, Field(description="current, or legacy (config.yaml for platform-config.yaml).")
-    ] = "current"
-    on_source_failure: Annotated[
-        OnSourceFailure,
-        Field(
-            description="For an unusable registered repository: use its last-good commit, or block."
-        ),
-    ] = "last-good"
-    missing_values: Annotated[
-        MissingValues,
-        Field(description="For <no value> in a rendered file: warn, or error."),
-    ] = "warn"
-    scheduler: Annotated[
-        str,
-        Field(
-            description="labels, placement, or the entry point of a plugin; default: as annotated "
-            "on the Environment, or else labels."
-        ),
-    ] = ""
-    now: Annotated[
-        Minute | None,
-        Field(
-            description="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, "
-            "in whole minutes; default: the start of the run."
-        ),
-    ] = None
+    on_source_failure: OnSourceFailure = "last-good"
 
 
 EnvironmentInput = Annotated[

@@ -1,45 +1,102 @@
-"""Inputs of the commands that read and write on this machine."""
+"""The inputs of the commands that read and write on this machine, and of init."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, AliasGenerator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasGenerator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    model_validator,
+)
 from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
+from kalypso_actions.inputs.chain import DryRun
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources, check_commit_to
 from kalypso_actions.inputs.values import (
-    ConfigFile,
+    CommandLine,
     DeliveryInputs,
     EnvironmentName,
     Inputs,
+    List,
     MaskedKeys,
-    Minute,
-    MissingValues,
-    NamespaceScheme,
     OnFailure,
     OnSourceFailure,
+    OutputInputs,
+    PlanningInputs,
+    RepositoryName,
+    TreeInputs,
+    VerboseCalls,
+    fault,
 )
+from kalypso_actions.model.kubernetes_names import dns_label_fault
+from kalypso_actions.model.layout import OWN_BRANCHES
+
+ReportedOutput = Annotated[
+    Literal["text", "json", "sarif"],
+    Field(
+        description="The format of standard output. sarif is for code scanning and editors.",
+    ),
+]
+Notes = Annotated[bool, Field(description="Show notes and acknowledged warnings.")]
+Stat = Annotated[bool, Field(description="Show each file that differs, with its changed lines.")]
+ExitCode = Annotated[bool, Field(description="Exit with 1 if there are differences, else with 0.")]
 
 
-class EnvironmentInputs(DeliveryInputs):
-    """The inputs for planning one environment.
+class PlaneInputs(DeliveryInputs):
+    """The inputs about what is read; without a control plane, it is the current clone."""
 
-    Without a control plane, a command reads the current clone.
-    """
+    control_plane: Annotated[
+        Place | None,
+        Field(
+            description="The control plane: a path, a URL, or owner/name on GitHub, which is read "
+            "with the token of KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN. Default: the clone that "
+            "contains the current folder."
+        ),
+        CommandLine("REPO"),
+    ] = None
+    source: Annotated[
+        Sources,
+        Field(
+            description="Read PATH, a git repository or a plain folder, instead of URL, without "
+            "the network. Repeatable."
+        ),
+        CommandLine("URL[@BRANCH]=PATH", repeatable=True),
+    ] = ()
 
-    environment: EnvironmentName | Literal[""] = ""
-    control_plane: Place | None = None
-    environment_dir: Folder | None = None
-    source: Sources = ()
-    base_commit: str | None = None
-    namespace_scheme: NamespaceScheme = "current"
-    config_file: ConfigFile = "current"
-    missing_values: MissingValues = "warn"
-    scheduler: str = ""
-    now: Minute | None = None
+
+class EnvironmentInputs(PlaneInputs, TreeInputs):
+    """The inputs for planning one environment."""
+
+    environment: Annotated[
+        EnvironmentName | Literal[""],
+        Field(description="The environment, such as dev. Default: that of the clone's branch."),
+        CommandLine(
+            "NAME",
+            argument=True,
+            also_option="The same as ENVIRONMENT.",
+            completes="environment",
+        ),
+    ] = ""
+    environment_dir: Annotated[
+        Folder | None,
+        Field(description="Instead: the environment branch as a folder."),
+        CommandLine("DIR"),
+    ] = None
+    base_commit: Annotated[
+        str | None,
+        Field(
+            description="A branch, tag or commit of main, instead of the commit in base-repo.yaml."
+        ),
+        CommandLine("REV"),
+    ] = None
     mask: MaskedKeys = ()
 
     @model_validator(mode="after")
@@ -56,10 +113,29 @@ class EnvironmentInputs(DeliveryInputs):
 class ExplainInputs(EnvironmentInputs):
     """Inputs of `kalypso explain`: the subject to explain in an environment."""
 
-    target: str = ""
-    cluster_type: str = ""
-    key: str = ""
-    file: str = ""
+    target: Annotated[
+        str,
+        Field(description="A deployment target, or a Workload for all of its targets."),
+        CommandLine("NAME", completes="target"),
+    ] = ""
+    cluster_type: Annotated[
+        str, Field(description="A cluster type."), CommandLine("NAME", completes="cluster_type")
+    ] = ""
+    key: Annotated[
+        str,
+        Field(
+            description="A configuration value, such as REGION, or a part of one: hosts[0].name."
+        ),
+        CommandLine("KEY"),
+    ] = ""
+    file: Annotated[
+        str,
+        Field(
+            description="A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named "
+            "pair."
+        ),
+        CommandLine("PATH"),
+    ] = ""
 
     @model_validator(mode="after")
     def _one_question(self) -> Self:
@@ -68,34 +144,104 @@ class ExplainInputs(EnvironmentInputs):
         return self
 
 
-class ReportInputs(DeliveryInputs):
-    """Inputs of `kalypso report`; without a control plane, it reads the current clone."""
+class DiffInputs(PlaneInputs, TreeInputs):
+    """Inputs of `kalypso diff`.
 
-    out: Folder
-    title: str = ""
-    control_plane: Place | None = None
-    source: Sources = ()
-    namespace_scheme: NamespaceScheme = "current"
-    config_file: ConfigFile = "current"
-    missing_values: MissingValues = "warn"
-    scheduler: str = ""
-    now: Minute | None = None
+    It compares two environments, the newer one first, or two commits of one environment.
+    """
+
+    environments: Annotated[
+        tuple[EnvironmentName, ...],
+        Field(
+            description="Two environments, such as dev stage: what stage lacks of main that dev "
+            "has; with --deployed, how their merged trees differ. Or one, at two commits.",
+            max_length=2,
+        ),
+        CommandLine("NEWER [OLDER]", argument=True, repeatable=True, completes="environment"),
+    ]
+    from_: Annotated[
+        str,
+        Field(
+            alias="from",
+            description="Of one environment: a branch, tag or commit of main, or with --deployed "
+            "of the GitOps branch; also dev~1. Default: the commit of main that the environment "
+            "has, or with --deployed the commit before the last merge.",
+        ),
+        CommandLine("REV"),
+    ] = ""
+    to: Annotated[
+        str,
+        Field(description="The other one. Default: the head of that branch."),
+        CommandLine("REV"),
+    ] = ""
+    deployed: Annotated[
+        bool,
+        Field(
+            description="Compare the merged trees of GitOps branches, not what would be rendered."
+        ),
+    ] = False
+    stat: Stat = False
+    exit_code: ExitCode = False
+    mask: MaskedKeys = ()
+
+    @model_validator(mode="after")
+    def _two_sides(self) -> Self:
+        if not self.environments:
+            message = "name two environments, such as dev stage, or one and --from or --to"
+            raise PydanticCustomError("environments", message)
+        if len(self.environments) == 2 and (self.from_ or self.to):
+            message = "--from and --to compare two commits of one environment: name only one"
+            raise PydanticCustomError("from", message)
+        return self
+
+
+class ReportInputs(PlaneInputs, TreeInputs):
+    """Inputs of `kalypso report`."""
+
+    out: Annotated[Folder, Field(description="The folder for the page."), CommandLine("DIR")]
+    title: Annotated[str, Field(description="The heading of the page."), CommandLine("TEXT")] = ""
     mask: MaskedKeys = ()
 
 
 class RenderInputs(EnvironmentInputs):
     """Inputs of `kalypso render`."""
 
-    gitops: GitOpsPath = None
-    out: Folder | None = None
-    commit_to: GitOpsPath = None
-    verify: bool = False
+    gitops: Annotated[
+        GitOpsPath,
+        Field(description="The existing GitOps tree that changes: a git repository or a folder."),
+        CommandLine("PATH[@BRANCH]"),
+    ] = None
+    out: Annotated[
+        Folder | None, Field(description="Write the resulting tree here."), CommandLine("DIR")
+    ] = None
+    commit_to: Annotated[
+        GitOpsPath,
+        Field(
+            description="Commit the changes to a branch of a repository on this machine; its tree "
+            "is the existing one."
+        ),
+        CommandLine("REPOSITORY@BRANCH"),
+    ] = None
+    verify: Annotated[
+        bool,
+        Field(
+            description="Render the assignments with unchanged inputs too, and fail if one differs "
+            "from the tree of --commit-to."
+        ),
+    ] = False
     on_failure: OnFailure = "block"
     on_source_failure: OnSourceFailure = "last-good"
-    diff: bool = False
-    stat: bool = False
-    exit_code: bool = False
-    notes: bool = False
+    diff: Annotated[
+        bool,
+        Field(
+            description="Show how the tree differs from --gitops, else from the branch that the "
+            "GitOpsRepo names."
+        ),
+    ] = False
+    stat: Stat = False
+    exit_code: ExitCode = False
+    notes: Notes = False
+    output: ReportedOutput = "text"  # type: ignore[assignment]
 
     @property
     def compares(self) -> bool:
@@ -125,24 +271,36 @@ class RenderInputs(EnvironmentInputs):
         return self
 
 
-class ValidateInputs(DeliveryInputs):
-    """Inputs of `kalypso validate`; without any place, it checks the current clone or folder.
+class ValidateInputs(PlaneInputs, PlanningInputs):
+    """Inputs of `kalypso validate`.
 
     In a control plane, it checks main and the branches of the environments. With `workload`, the
     places have the Workloads of an application team.
     """
 
-    places: tuple[Place, ...] = ()
-    control_plane: Place | None = None
-    source: Sources = ()
-    workload: bool = False
-    notes: bool = False
-    missing_values: MissingValues = "warn"
-    scheduler: str = ""
-    now: Minute | None = None
+    places: Annotated[
+        tuple[Place, ...],
+        Field(
+            description="The branches to check together. Default: those of the control plane of "
+            "which the current folder is a clone, else the current folder."
+        ),
+        CommandLine("REPO[@BRANCH]|DIR", argument=True, repeatable=True),
+    ] = ()
+    workload: Annotated[
+        bool,
+        Field(
+            description="The places have an application team's Workloads: check these alone, "
+            "without a control plane."
+        ),
+    ] = False
+    watch: Annotated[
+        bool, Field(description="Check again whenever a file changes, until Ctrl-C.")
+    ] = False
+    notes: Notes = False
+    output: ReportedOutput = "text"  # type: ignore[assignment]
 
     @model_validator(mode="after")
-    def _control_plane_alone(self) -> ValidateInputs:
+    def _control_plane_alone(self) -> Self:
         if self.control_plane and (self.places or self.workload):
             raise PydanticCustomError(
                 "control_plane", "with --control-plane, neither places nor --workload are possible"
@@ -150,7 +308,7 @@ class ValidateInputs(DeliveryInputs):
         return self
 
     @model_validator(mode="after")
-    def _workloads_alone(self) -> ValidateInputs:
+    def _workloads_alone(self) -> Self:
         if self.workload and self.source:
             raise PydanticCustomError(
                 "source",
@@ -160,12 +318,73 @@ class ValidateInputs(DeliveryInputs):
         return self
 
 
-class TemplateInputs(Inputs):
+class SchemasInputs(OutputInputs):
+    """Inputs of `kalypso schemas`."""
+
+    out: Annotated[Path, Field(description="The folder for the schemas."), CommandLine("DIR")]
+
+
+class DemoInputs(Inputs):
+    """Inputs of `kalypso demo`."""
+
+    dir: Annotated[
+        Folder | None,
+        Field(description="The folder that keeps the results. Default: a new one."),
+        CommandLine("DIR"),
+    ] = None
+    verbose: VerboseCalls = False
+
+
+class SandboxInputs(Inputs):
+    """Inputs of `kalypso sandbox`."""
+
+    dir: Annotated[
+        Folder,
+        Field(description="The folder that keeps the data between runs."),
+        CommandLine("DIR"),
+    ]
+    port: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=65535,
+            description="A port of 127.0.0.1; 0 for that of the last run, or any free one.",
+        ),
+        CommandLine("N"),
+    ] = 0
+    tls: Annotated[
+        bool, Field(description="Serve https, with a certificate authority of its own.")
+    ] = False
+    flavour: Annotated[
+        Literal["github.com", "ghes"],
+        Field(description="ghes serves GitHub Enterprise Server 3.17."),
+    ] = "github.com"
+    repository: Annotated[
+        tuple[Annotated[RepositoryName, Field(min_length=1)], ...],
+        Field(description="Create this empty repository. Repeatable."),
+        CommandLine("OWNER/NAME", repeatable=True),
+    ] = ()
+    verbose: Annotated[bool, Field(description="Show each request and each program started.")] = (
+        False
+    )
+
+
+class TemplateInputs(OutputInputs):
     """Inputs of `kalypso template`."""
 
-    file: Path
-    values: Path | None = None
-    name: str | None = None
+    file: Annotated[
+        Path,
+        Field(
+            description="A YAML file with Template documents; any other file is one Go template."
+        ),
+        CommandLine("FILE", argument=True),
+    ]
+    values: Annotated[
+        Path | None, Field(description="The data, as JSON or YAML."), CommandLine("FILE")
+    ] = None
+    name: Annotated[
+        str | None, Field(description="The Template, if FILE has several."), CommandLine("NAME")
+    ] = None
 
 
 def _text_or_structure(value: object) -> object:
@@ -198,3 +417,125 @@ class TemplateValues(BaseModel):
     labels: dict[str, str] | None = None
     manifests: dict[str, str] = Field(default_factory=dict)
     config_data: dict[str, ConfigValue] = Field(default_factory=dict)
+
+
+ACTION: Final = re.compile(r"[A-Za-z0-9_-]+/[A-Za-z0-9._-]+@[A-Za-z0-9._/-]+")
+DEFAULT_ACTION: Final = "kalypso-actions/kalypso-actions@v0"
+DEFAULT_ENVIRONMENTS: Final = ("dev", "stage")
+
+
+def _action(text: str) -> str:
+    if not ACTION.fullmatch(text):
+        raise fault("action", text, "is not of the form owner/name@ref")
+    return text
+
+
+def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Check environment names, which also name branches, folders and upstream's namespaces."""
+    for index, name in enumerate(names):
+        wrong = dns_label_fault(name)
+        # Git refuses a branch whose name is the folder of other branches.
+        if f"{name}/" == OWN_BRANCHES:
+            wrong = "is the prefix of Kalypso's own branches"
+        elif name in names[:index]:
+            wrong = "is named twice"
+        if wrong:
+            raise fault("environment", name, wrong)
+    return names
+
+
+class InitInputs(Inputs):
+    """Inputs of `kalypso init`.
+
+    The two repositories are on GitHub, or clones; a clone needs no name if its origin is on GitHub.
+    """
+
+    control_plane: Annotated[
+        RepositoryName, Field(description="The control plane on GitHub."), CommandLine("OWNER/NAME")
+    ] = ""
+    gitops: Annotated[
+        RepositoryName,
+        Field(description="Its GitOps repository on GitHub."),
+        CommandLine("OWNER/NAME"),
+    ] = ""
+    control_plane_dir: Annotated[
+        Folder | None,
+        Field(
+            description="Instead: a clone of the control plane. You push the new commits yourself. "
+            "--control-plane is only needed if the clone's origin is not on GitHub."
+        ),
+        CommandLine("DIR"),
+    ] = None
+    gitops_dir: Annotated[
+        Folder | None,
+        Field(description="A clone of the GitOps repository."),
+        CommandLine("DIR"),
+    ] = None
+    environments: Annotated[
+        List,
+        AfterValidator(_environments),
+        Field(
+            description="The environments, in the order of promotion. Default: those of the "
+            f"control plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one."
+        ),
+        CommandLine("NAMES"),
+    ] = ()
+    action: Annotated[
+        str,
+        AfterValidator(_action),
+        Field(description="The actions that the workflows use."),
+        CommandLine("OWNER/NAME@REF"),
+    ] = DEFAULT_ACTION
+    pull_request: Annotated[
+        bool,
+        Field(
+            description="Open a pull request for each branch instead of pushing to it. Missing "
+            "branches are created."
+        ),
+    ] = False
+    update_workflows: Annotated[
+        bool,
+        Field(description="Also overwrite workflow files that differ from the templates."),
+    ] = False
+    delete_upstream_workflows: Annotated[
+        bool,
+        Field(description="Also delete upstream's workflow files that are no longer used."),
+    ] = False
+    dry_run: DryRun = False
+    yes: Annotated[bool, Field(description="Write without asking.")] = False
+    token: SecretStr = SecretStr("")
+    verbose: VerboseCalls = False
+
+    @property
+    def in_clones(self) -> bool:
+        """Whether init writes to clones."""
+        return self.control_plane_dir is not None
+
+    @model_validator(mode="after")
+    def _two_repositories(self) -> Self:
+        folders = (self.control_plane_dir, self.gitops_dir)
+        if any(folders) and not all(folders):
+            raise PydanticCustomError(
+                "init", "--control-plane-dir and --gitops-dir are required together"
+            )
+        if not any(folders) and not (self.control_plane and self.gitops):
+            raise PydanticCustomError(
+                "init",
+                "two repositories are required: --control-plane and --gitops as owner/name, or "
+                "--control-plane-dir and --gitops-dir for clones of them",
+            )
+        if self.control_plane and self.control_plane.lower() == self.gitops.lower():
+            raise PydanticCustomError(
+                "init", "--gitops is the control plane itself: it must be another repository"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _proposes_to_github(self) -> Self:
+        if self.in_clones and self.pull_request:
+            raise PydanticCustomError(
+                "init",
+                "--pull-request needs repositories on GitHub: name them by --control-plane and "
+                "--gitops, without --control-plane-dir and --gitops-dir",
+            )
+        return self

@@ -1,4 +1,4 @@
-"""The sources of the chain's inputs, in the order of precedence.
+"""The sources of inputs, in the order of precedence, and the check of their values.
 
 options            from the command line
 KALYPSO_INPUTS     the action's inputs, as JSON
@@ -11,12 +11,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr, ValidationError
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 
 Model = TypeVar("Model", bound=ChainInputs)
+Checked = TypeVar("Checked", bound=BaseModel)
 
 ACTION_INPUTS: Final = "KALYPSO_INPUTS"
 
@@ -80,6 +81,22 @@ def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
         raise UsageError(f"{ACTION_INPUTS} is not a JSON object of strings")
     return {name: value for name, value in given.items() if value}
+
+
+def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
+    """Build the model of a command. Raises UsageError with every fault and its option."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        faults = []
+        for details in error.errors(include_url=False):
+            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
+            if details["type"] == "missing":
+                faults.append(f"{option} is needed")
+            else:
+                fault = details["msg"].removeprefix("Value error, ")
+                faults.append(f"{option}: {fault}" if option else fault)
+        raise UsageError("; ".join(faults)) from error
 
 
 def secrets_of(inputs: ChainInputs) -> Iterator[str]:

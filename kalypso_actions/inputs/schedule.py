@@ -22,10 +22,7 @@ class ScheduleInputs(PlanInputs):
     """Inputs of `kalypso schedule`."""
 
     environment: EnvironmentInput
-    on_failure: Annotated[
-        OnFailure,
-        Field(description="For a failing assignment: block all, or keep its folder as it is."),
-    ] = "block"
+    on_failure: OnFailure = "block"
     max_removal_percent: Annotated[
         Percent,
         Field(description="Refuse to remove more assignments than this (and more than 5) at once."),

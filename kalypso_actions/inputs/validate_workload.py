@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from kalypso_actions.inputs.paths import Place
-from kalypso_actions.inputs.values import Inputs, Wheelhouse, kebab
+from kalypso_actions.inputs.values import Inputs, Wheelhouse
 from kalypso_actions.model.delivery import RegistrationText
 
 
 class ValidateWorkloadInputs(Inputs):
     """Inputs of the action; it needs no token, because it reads the job's checkout."""
-
-    model_config = ConfigDict(alias_generator=kebab, validate_by_name=True)
 
     path: Annotated[
         Place,

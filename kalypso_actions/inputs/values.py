@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -17,6 +18,7 @@ from pydantic import (
     SecretStr,
 )
 from pydantic.alias_generators import to_snake
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model.delivery import MAX_TARGETS, DeliveryRules, RegistrationText
@@ -25,12 +27,6 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import owner_of
 
 Value = TypeVar("Value")
-
-NamespaceScheme = Literal["current", "legacy"]
-ConfigFile = Literal["current", "legacy"]
-OnFailure = Literal["block", "keep"]
-OnSourceFailure = Literal["last-good", "block"]
-MissingValues = Literal["warn", "error"]
 
 DURATION: Final = re.compile(r"([0-9]{1,6})(s|m|h)")
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -42,14 +38,90 @@ def kebab(name: str) -> str:
     return to_snake(name).replace("_", "-")
 
 
-class Inputs(BaseModel):
-    """The base of the inputs of all commands."""
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """How the command line takes an input; most are options with the text of one value.
+
+    metavar      the name of the value in the help
+    short        a short name, such as `-v`
+    argument     the input is given without a name
+    also_option  the help of an option that has the same name as the argument
+    repeatable   the input may be given several times
+    completes    what a shell completes: `environment`, `cluster_type` or `target`
+    """
+
+    metavar: str = ""
+    short: str = ""
+    argument: bool = False
+    also_option: str = ""
+    repeatable: bool = False
+    completes: str = ""
+
+
+def command_line_of(field: FieldInfo) -> CommandLine:
+    """Return how the command line takes an input."""
+    stated = (item for item in reversed(field.metadata) if isinstance(item, CommandLine))
+    return next(stated, CommandLine())
+
+
+Output = Literal["text", "json"]
+OutputInput = Annotated[Output, Field(description="The format of standard output.")]
+VerboseCalls = Annotated[
+    bool, Field(description="Show each program started and API call."), CommandLine(short="-v")
+]
+
+
+class OutputInputs(BaseModel):
+    """The base of the inputs of all commands.
+
+    Its fields, and those of the classes below it, are the only declaration of a command's inputs:
+    the options and their help, `action.yml` and the pages of the reference are made from them.
+    """
 
     # A command starts faster without building the models of other commands.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        defer_build=True,
+        alias_generator=kebab,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
 
-    output: Literal["text", "json"] = "text"
-    verbose: bool = False
+    as_texts: ClassVar[bool] = False
+    """Whether the model alone checks the inputs, as those of an action, which are texts."""
+
+    output: OutputInput = "text"
+
+
+class Inputs(OutputInputs):
+    """The base of the inputs of commands that start programs or call an API."""
+
+    verbose: Annotated[
+        bool,
+        Field(
+            description="Show notes and acknowledged warnings, and on standard error each program "
+            "started and API call, with its time."
+        ),
+        CommandLine(short="-v"),
+    ] = False
+
+
+def inputs_of(model: type[OutputInputs]) -> dict[str, FieldInfo]:
+    """Return the inputs by field: a command's own, then shared ones, then those about output."""
+    names = [name for cls in model.__mro__ for name in getattr(cls, "__annotations__", ())]
+    last = Inputs.model_fields
+    ordered = sorted(dict.fromkeys(names), key=lambda name: name in last)
+    return {name: model.model_fields[name] for name in ordered if name in model.model_fields}
+
+
+def described(field: FieldInfo, separators: str) -> str:
+    """Return the description of an input; that of a list names what separates its items."""
+    text = (field.description or "").removesuffix(".")
+    if field.annotation == tuple[str, ...] and not command_line_of(field).repeatable:
+        what, *default = text.split("; ", 1)
+        text = "; ".join([f"{what} (separated by {separators})", *default])
+    return f"{text}."
 
 
 def fault(kind: str, value: object, wanted: str) -> PydanticCustomError:
@@ -121,17 +193,22 @@ def _repository(text: str) -> str:
     return text
 
 
-EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
+EnvironmentName = Annotated[
+    str, BeforeValidator(_environment_name), CommandLine(completes="environment")
+]
 CommitId = Annotated[str | None, BeforeValidator(_commit)]
 Commit = Annotated[str, BeforeValidator(_commit)]
 Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
 Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
 DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
-Minute = Annotated[AwareDatetime, AfterValidator(whole_minutes)]
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
-MaskedKeys = Annotated[List, Field(description="More globs of keys whose values are shown as ***.")]
+MaskedKeys = Annotated[
+    List,
+    Field(description="More globs of keys whose values are shown as ***."),
+    CommandLine("GLOBS"),
+]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
 """Its repr is asterisks, in case somebody prints it by mistake."""
@@ -156,9 +233,58 @@ class DeliveryInputs(Inputs):
             description="The most deployment targets that one registration may deliver to an "
             "environment."
         ),
+        CommandLine("NUMBER"),
     ] = MAX_TARGETS
 
     @property
     def delivery(self) -> DeliveryRules:
         """The rules that these inputs give."""
         return DeliveryRules(self.registration_text, self.max_targets)
+
+
+class PlanningInputs(DeliveryInputs):
+    """The inputs of all planning: which findings are problems, and who decides where."""
+
+    missing_values: Annotated[
+        Literal["warn", "error"],
+        Field(description="For <no value> in a rendered file: warn, or error."),
+    ] = "warn"
+    scheduler: Annotated[
+        str,
+        Field(
+            description="labels, placement, or the entry point of a plugin; default: as annotated "
+            "on the Environment, or else labels."
+        ),
+        CommandLine("NAME"),
+    ] = ""
+    now: Annotated[
+        Annotated[AwareDatetime, AfterValidator(whole_minutes)] | None,
+        Field(
+            description="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, "
+            "in whole minutes; default: the start of the run."
+        ),
+        CommandLine("TIME"),
+    ] = None
+
+
+class TreeInputs(PlanningInputs):
+    """The inputs of planning that names the files and namespaces of GitOps trees."""
+
+    namespace_scheme: Annotated[
+        Literal["current", "legacy"],
+        Field(description="Namespaces: current, or legacy (<environment>-<workspace>-<target>)."),
+    ] = "current"
+    config_file: Annotated[
+        Literal["current", "legacy"],
+        Field(description="current, or legacy (config.yaml for platform-config.yaml)."),
+    ] = "current"
+
+
+OnSourceFailure = Annotated[
+    Literal["last-good", "block"],
+    Field(description="For an unusable registered repository: use its last-good commit, or block."),
+]
+OnFailure = Annotated[
+    Literal["block", "keep"],
+    Field(description="For a failing assignment: block all, or keep its folder as it is."),
+]

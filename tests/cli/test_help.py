@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
-from kalypso_actions.cli.help_ends import EXAMPLES
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, EXAMPLES, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import PLUGINS, call_kalypso, command_named, start_kalypso
 from tests.git_repositories import commit_branch

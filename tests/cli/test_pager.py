@@ -13,7 +13,7 @@ pty = pytest.importorskip("pty")
 
 SHOW = """
 from rich.console import Console
-from kalypso_actions.cli.pager import show
+from kalypso_actions.cli.streams import show_paged as show
 show(Console(height=10), (f"line {number}" for number in range(%d)))
 """
 

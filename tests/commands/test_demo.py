@@ -22,7 +22,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo import LENGTH, demo, scenario
 from kalypso_actions.commands.demo.organisation import CLUSTERS
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
-from kalypso_actions.inputs.demo import DemoInputs
+from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.demo_document import INTRODUCTION, DemoDocument, DemoStepEntry, Timeline
 from kalypso_sandbox import Sandbox

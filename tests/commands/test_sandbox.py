@@ -21,7 +21,7 @@ import requests
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.sandbox import SandboxInputs
+from kalypso_actions.inputs.local import SandboxInputs
 from kalypso_sandbox import Sandbox
 from tests.command_line import PROGRAM, call_kalypso
 from tests.git_repositories import ENVIRONMENT, git, programs

@@ -13,8 +13,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from kalypso_actions.cli.app import LazyGroup
 from kalypso_actions.cli.command_list import load
-from kalypso_actions.cli.lazy_group import LazyGroup
 from tests.command_line import command_named
 from tests.docs.pages import ROOT, Block, Page, pages
 

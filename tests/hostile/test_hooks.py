@@ -110,7 +110,7 @@ os.execv(sys.executable, [sys.executable, "-c", sys.argv[1]])
 
 PARENT = """
 import os, subprocess, sys
-from kalypso_actions.cli.own_process import hide_process
+from kalypso_actions.cli.process import hide_process
 hide_process(lambda name: name == "PATH")
 assert os.environ["TOKEN"] == "5ecret" and os.environ["PATH"]
 child = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read(9))"

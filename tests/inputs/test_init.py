@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.inputs.local import InitInputs
+from kalypso_actions.inputs.reading import checked_inputs
 
 TWO = {"control_plane": "acme/cp", "gitops": "acme/gitops"}
 

@@ -19,7 +19,7 @@ from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.set_up import SetUpInputs
 from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
-from kalypso_actions.inputs.values import Inputs
+from kalypso_actions.inputs.values import Inputs, described, inputs_of
 from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 COLOR: Final = "blue"
@@ -68,7 +68,7 @@ def _actions() -> Iterator[Action]:
         title="Kalypso",
         description="Put kalypso on the PATH of the job's next steps, and run one command of it.",
         icon="compass",
-        inputs=tuple(inputs_of(SetUpInputs)),
+        inputs=tuple(declared_inputs(SetUpInputs)),
         outputs=SET_UP_OUTPUTS,
     )
     yield Action(
@@ -78,7 +78,7 @@ def _actions() -> Iterator[Action]:
         title="Kalypso: validate-workload",
         description="Check the Workloads of an application's repository, without a control plane.",
         icon="check-square",
-        inputs=tuple(inputs_of(ValidateWorkloadInputs)),
+        inputs=tuple(declared_inputs(ValidateWorkloadInputs)),
         outputs=VALIDATE_OUTPUTS,
     )
     for chain in CHAIN:
@@ -90,7 +90,7 @@ def _actions() -> Iterator[Action]:
                 title=f"Kalypso: {chain.name}",
                 description=COMMANDS[chain.name].summary,
                 icon=chain.icon,
-                inputs=tuple(inputs_of(chain.model)),
+                inputs=tuple(declared_inputs(chain.model)),
                 outputs=chain.document.OUTPUTS,
             )
 
@@ -99,15 +99,13 @@ def _source(model: type[Inputs]) -> str:
     return f"{model.__module__.replace('.', '/')}.py"
 
 
-def inputs_of(model: type[Inputs]) -> Iterator[Input]:
-    """Yield a command's own inputs first, then those that it shares with others."""
-    classes = (cls for cls in model.__mro__ if issubclass(cls, Inputs) and cls is not Inputs)
-    declared = [cls.__annotations__ for cls in classes]
-    for name in dict.fromkeys(name for names in declared for name in names):
-        field = model.model_fields[name]
-        alias = field.alias or name
-        default = DEFAULTS_OF_JOBS.get(alias) or _default(field)
-        yield Input(alias, _description(field), field.is_required(), default)
+def declared_inputs(model: type[Inputs]) -> Iterator[Input]:
+    """Yield the inputs of a command: its own first, then those that it shares with others."""
+    for name, field in inputs_of(model).items():
+        if name not in Inputs.model_fields:
+            alias = field.alias or name
+            default = DEFAULTS_OF_JOBS.get(alias) or _default(field)
+            yield Input(alias, _description(field), field.is_required(), default)
 
 
 def _description(field: FieldInfo) -> str:
@@ -116,10 +114,7 @@ def _description(field: FieldInfo) -> str:
         return f"{text}: true or false."
     if field.annotation == timedelta:
         return f"{text}: such as 90s, 5m or 2h."
-    if field.annotation == tuple[str, ...]:
-        what, *default = text.split("; ", 1)
-        return "; ".join([f"{what} (separated by commas or lines)", *default]) + "."
-    return f"{text}."
+    return described(field, "commas or lines")
 
 
 def _default(field: FieldInfo) -> str:

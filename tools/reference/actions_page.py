@@ -9,7 +9,7 @@ from kalypso_actions.commands.check_pages import PERMISSIONS as PAGES_PERMISSION
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.permissions import Permission
-from tools.reference.actions import ACTIONS, Action, Input, inputs_of
+from tools.reference.actions import ACTIONS, Action, Input, declared_inputs
 from tools.reference.tables import table
 
 PAGE: Final = """\
@@ -113,7 +113,7 @@ WITHOUT_APP: Final = {"cd", "preview-comment", "set-up", "validate-workload"}
 
 def actions_text() -> str:
     """Return a page with a section for each action."""
-    common = input_table(inputs_of(ChainInputs))
+    common = input_table(declared_inputs(ChainInputs))
     order = {name: position for position, name in enumerate(EXAMPLES)}
     actions = sorted(ACTIONS, key=lambda action: order[action.command])
     return PAGE + "\n".join([common, *map(section, actions)])
@@ -137,7 +137,7 @@ def example(action: Action) -> str:
 
 def tables_of(action: Action) -> str:
     """Return tables of its own inputs, its outputs, and the permissions of its command."""
-    common = {item.name for item in inputs_of(ChainInputs)}
+    common = {item.name for item in declared_inputs(ChainInputs)}
     own = [option for option in action.inputs if option.name not in common or option.required]
     outputs = [(f"`{name}`", text) for name, text in action.outputs.items()]
     parts = [input_table(own), table(("output", ""), outputs)]

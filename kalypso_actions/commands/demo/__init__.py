@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.demo import DemoInputs
+from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
 from kalypso_actions.report.documents import ProblemEntry
 

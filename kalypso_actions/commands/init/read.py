@@ -13,7 +13,7 @@ from kalypso_actions.commands.shared.reading.document_reader import read_documen
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.commands.shared.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.inputs.init import DEFAULT_ENVIRONMENTS, InitInputs
+from kalypso_actions.inputs.local import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.github import BranchRules
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath

@@ -17,7 +17,7 @@ from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.inputs.local import InitInputs
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.object_ids import FileContent

@@ -15,8 +15,7 @@ from kalypso_actions.commands.registry import ChainCommand
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
-from kalypso_actions.inputs.checking import checked_inputs
-from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import read_job_context

@@ -14,7 +14,7 @@ import pytest
 
 from kalypso_actions.commands.init import init
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.inputs.local import InitInputs
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import InitDocument
 from tests.command_line import call_kalypso

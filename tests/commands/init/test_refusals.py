@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from kalypso_actions.commands.init.repositories import open_repositories
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.init import InitInputs
+from kalypso_actions.inputs.local import InitInputs
 from kalypso_sandbox.store import Permissions
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, Acme
 
