@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements
 from kalypso_actions.compliance.clusters import clusters_of, paths_outside, synced_commit
 from kalypso_actions.model.cluster_reports import ClusterReport
+from tests.breaks import breaks, turned
 from tests.compliance.cluster_reports import (
     FIXED,
     MERGED,
@@ -31,6 +32,14 @@ def state_of(report: ClusterReport, **more: Any) -> tuple[str, str]:
     return cluster.state, cluster.reason
 
 
+@breaks(
+    "a cluster complies with whatever commit it runs",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge.state",
+        "commit in self.desired.commits",
+        "commit",
+    ),
+)
 @pytest.mark.parametrize(
     ("report", "state", "reason"),
     [
@@ -109,6 +118,14 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
     assert state_of(report) == (state, reason)
 
 
+@breaks(
+    "a failure counts at once",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge._health",
+        "in_grace or provisioning in BEING_SET_UP or (only_in_progress and not broken)",
+        "provisioning in BEING_SET_UP or (only_in_progress and not broken)",
+    ),
+)
 @pytest.mark.parametrize(
     ("report", "state"),
     [
@@ -143,6 +160,14 @@ def test_the_grace_period_begins_with_the_failure() -> None:
     assert state_of(timeless, started=NOW - minutes(3))[0] == "failed"
 
 
+@breaks(
+    "a silent cluster keeps its last state",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge.state",
+        "self.now - at > stale_after",
+        "False",
+    ),
+)
 def test_a_cluster_that_has_stopped_reporting() -> None:
     silent = healthy_report(reported_at=NOW - minutes(11))
     assert state_of(silent)[0] == "compliant"

@@ -14,6 +14,7 @@ from kalypso_actions.model.cluster_reports import (
     ObjectReference,
     ReportedObject,
 )
+from tests.breaks import breaks, turned
 from tests.compliance.cluster_reports import (
     FIXED,
     MERGED,
@@ -89,6 +90,14 @@ RELEASE = dataclasses.replace(
 BEHIND = ("progressing", "its Kustomization fleet-drone runs 0000000")
 
 
+@breaks(
+    "a cluster complies before it has applied the commit",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge._applied",
+        "kustomization and commit and commit not in desired.commits",
+        "kustomization and not commit",
+    ),
+)
 @pytest.mark.parametrize(
     ("objects", "outcome"),
     [
@@ -157,6 +166,14 @@ SHORT = ("progressing", "it names no applied commit, and has complied for less t
 SILENT = ("progressing", "it has not reported since it synced the commit")
 
 
+@breaks(
+    "a state without an applied commit counts at once",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge._applied",
+        "self.now - (synced_at or self.started) < settle",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     "objects",
     [
@@ -193,6 +210,22 @@ def test_without_any_time_the_state_must_last_from_the_start() -> None:
 LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one before fails")
 
 
+@breaks(
+    "a failure of the commit before fails the new one",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge._is_of_earlier_revision",
+        "since < synced_at",
+        "since == synced_at",
+    ),
+)
+@breaks(
+    "an old failure of a nested object fails the new commit",
+    turned(
+        "kalypso_actions.compliance.clusters._ReportJudge._unready_conditions",
+        "origin and self._runs_earlier_revision(origin)",
+        "origin == reported and self._runs_earlier_revision(origin)",
+    ),
+)
 @pytest.mark.parametrize(
     ("objects", "outcome"),
     [

@@ -64,6 +64,22 @@ def drones(count: int) -> list[ClusterReport]:
     return [healthy_report(f"drone-{number}") for number in range(count)]
 
 
+@breaks(
+    "failing clusters are waited for",
+    turned(
+        "kalypso_actions.compliance.verdicts._of_clusters",
+        "_number('failed', group) > len(group) - need",
+        "_number('failed', group) > len(group)",
+    ),
+)
+@breaks(
+    "a percentage is rounded down",
+    turned(
+        "kalypso_actions.compliance.verdicts._of_clusters",
+        "-(-len(group) * requirements.min_compliant // 100)",
+        "len(group) * requirements.min_compliant // 100",
+    ),
+)
 @pytest.mark.parametrize(
     ("reports", "options", "verdict"),
     [
@@ -96,6 +112,14 @@ def test_the_outcome(reports: list[ClusterReport], options: dict[str, Any], verd
     assert assessed(reports, **options).name == verdict
 
 
+@breaks(
+    "zero rows comply",
+    turned(
+        "kalypso_actions.compliance.verdicts.judge_clusters",
+        "'none-targeted' if requirements.require_targets else 'compliant'",
+        "'compliant'",
+    ),
+)
 @pytest.mark.parametrize(
     ("options", "verdict"),
     [
@@ -160,6 +184,14 @@ def test_cluster_types_that_do_not_report() -> None:
     )
 
 
+@breaks(
+    "clusters of other paths fail the environment",
+    turned(
+        "kalypso_actions.compliance.clusters.EnvironmentTree.cluster_type_of",
+        "name if name in self.cluster_types else None",
+        "name",
+    ),
+)
 def test_other_paths_of_the_branch_do_not_count() -> None:
     others = [
         failing_report("mon", "./monitoring"),
@@ -251,6 +283,14 @@ def test_unreachable_clusters(
     assert "offline" in [cluster.name for cluster in judged.clusters]
 
 
+@breaks(
+    "an unreachable cluster stands for its type",
+    turned(
+        "kalypso_actions.compliance.verdicts.judge_clusters",
+        "set(_without(counting, tree)).difference(missing)",
+        "set[str]()",
+    ),
+)
 def test_an_unreachable_cluster_does_not_stand_for_its_type() -> None:
     big = healthy_report("big", "./large", unreachable="Expired")
     given = [*drones(1), big], ("drone", "large")
@@ -343,6 +383,14 @@ def other(name: VerdictName = "compliant", reason: str = "", *, holds: bool = Tr
 ABSENT = other("waiting", holds=False)
 
 
+@breaks(
+    "a failure counts although its branch has another commit",
+    turned(
+        "kalypso_actions.compliance.verdicts._outcome",
+        "branch.holds and branch.name == failure",
+        "branch.name == failure",
+    ),
+)
 @pytest.mark.parametrize(
     ("branches", "before", "after"),
     [
