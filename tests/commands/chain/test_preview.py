@@ -184,7 +184,7 @@ def test_a_new_and_a_removed_environment(acme: Organisation) -> None:
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "| `test` (added) |" in comment
     assert "| `stage` (removed) |" in comment
-    assert "**nothing deletes the files** of its GitOps branch" in comment
+    assert "**its files stay there until people delete them**" in comment
     assert environments["stage"].arrival is None
 
 
