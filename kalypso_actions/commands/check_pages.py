@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from kalypso_actions.clients.github import pages
+from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.comparison.masking import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
@@ -31,7 +31,7 @@ def check_pages(inputs: CheckPagesInputs, context: CommandContext) -> CheckPages
     own = context.url(context.control_plane)
     shown = dict.fromkeys((own, *_repositories(_read(inputs.report), context)))
     visibilities = {url: visibility_of(context, url) for url in shown}
-    is_public = pages.is_public(context.github, context.control_plane)
+    is_public = repositories.site_is_public(context.github, context.control_plane)
     site = "is public" if is_public else "may be public"
     problems = [
         Problem(

@@ -15,11 +15,10 @@ from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import PLUGINS, command_named
 from tests.sample_commands import DEV, RENDER, ROOT
 
-GITHUB = {"requests", "urllib3"}
-APPS = {"jwt", "cryptography"}
+GITHUB = {"requests", "urllib3", "github", "jwt", "cryptography"}
 AZURE = {"azure", "msal"}
 SANDBOX = {"flask", "werkzeug", "graphql"}
-SERVERS = GITHUB | APPS | AZURE | SANDBOX
+SERVERS = GITHUB | AZURE | SANDBOX
 JINJA = {"jinja2"}  # a Template can ask for it; those of the samples do not
 LIBRARIES = SERVERS | JINJA | {"yaml", "re2", "pathspec"}
 
@@ -90,16 +89,16 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
     ),
     (["template", "LICENSE"], {"yaml"}, SERVERS | JINJA | {"pathspec"}),
     (["set-up"], {"pydantic"}, LIBRARIES),
-    (["ci", *FLEET], {"requests", *RENDERING}, APPS | AZURE | SANDBOX | JINJA),
+    (["ci", *FLEET], {"github", *RENDERING}, AZURE | SANDBOX | JINJA),
     # schedule renders only if it does not end at once.
-    (["schedule", *FLEET, *ENVIRONMENT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["cd", *FLEET, *COMMIT], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["notify", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["check-promote", *FLEET, *GITOPS], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["poll", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["start-schedule", *FLEET], {"requests"}, APPS | AZURE | SANDBOX | RENDERING),
-    (["doctor", "--help"], {"requests"}, APPS | AZURE | SANDBOX),
-    (["init", "--help"], {"requests"}, APPS | AZURE | SANDBOX),
+    (["schedule", *FLEET, *ENVIRONMENT], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["cd", *FLEET, *COMMIT], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["notify", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["check-promote", *FLEET, *GITOPS], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["poll", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["start-schedule", *FLEET], {"github"}, AZURE | SANDBOX | RENDERING),
+    (["doctor", "--help"], {"github"}, AZURE | SANDBOX),
+    (["init", "--help"], {"github"}, AZURE | SANDBOX),
     (["sandbox", "--help"], {"pydantic"}, LIBRARIES),
     (["demo", "--help"], {"pydantic"}, LIBRARIES),
 )
@@ -114,7 +113,7 @@ def test_nothing_is_imported_that_a_command_does_not_need(
 def test_an_action_needs_no_parser_of_options() -> None:
     given = json.dumps({"control-plane": "acme/fleet", "environment": "dev"})
     status, names = imported("schedule", GITHUB_ACTIONS="true", KALYPSO_INPUTS=given)
-    assert (status, names & {"typer", *APPS, *AZURE, *OF_A_FULL_RUN}) == (2, set())
+    assert (status, names & {"typer", *AZURE, *OF_A_FULL_RUN}) == (2, set())
 
 
 @pytest.mark.parametrize("name", PLUGINS)

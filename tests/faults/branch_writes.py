@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import branches, git_data, refs, statuses, workflows
+from kalypso_actions.clients.github import branches, commits, statuses, workflows
 from kalypso_actions.model.github import CommitStatus
 from tests.faults.trials import Trial
 from tests.faults.write import GRAPHQL, TOKENS, write
@@ -13,11 +13,11 @@ STATUS: Final = CommitStatus("Promoted/dev", "success", "to dev", "https://examp
 
 
 def _create(trial: Trial) -> object:
-    return refs.create(trial.github(), trial.repository, "new", trial.head())
+    return branches.create(trial.github(), trial.repository, "new", trial.head())
 
 
 def _create_by_app(trial: Trial) -> object:
-    return refs.create(trial.app(), trial.repository, "new", trial.head())
+    return branches.create(trial.app(), trial.repository, "new", trial.head())
 
 
 def _two_branches(trial: Trial) -> None:
@@ -31,14 +31,14 @@ def _two_branches(trial: Trial) -> None:
 
 def _update(trial: Trial) -> object:
     known = trial.known
-    return refs.update(
+    return branches.update(
         trial.github(), trial.repository, "behind", known["after"], expected=known["before"]
     )
 
 
 def _delete(trial: Trial) -> object:
     expected = trial.known["before"]
-    return refs.delete(trial.github(), trial.repository, "behind", expected=expected)
+    return branches.delete(trial.github(), trial.repository, "behind", expected=expected)
 
 
 def _commit_by_api(trial: Trial) -> object:
@@ -48,10 +48,10 @@ def _commit_by_api(trial: Trial) -> object:
     changes = {"ours.txt": b"1", "ours.png": b"\0"}
     if "ours.txt" in trial.sandbox.git(repository).files("proposal"):
         return "unchanged"
-    commit = git_data.create_commit(
+    commit = commits.create(
         github, repository, parent=trial.head(), changes=changes, message="Ours"
     )
-    return refs.move(github, repository, "proposal", commit, expected=head, fast_forward=False)
+    return branches.move(github, repository, "proposal", commit, expected=head, fast_forward=False)
 
 
 def _post_status(trial: Trial) -> object:
@@ -69,13 +69,13 @@ def _branch(trial: Trial) -> None:
 
 
 BRANCH_WRITES: Final = (
-    write("refs.create", "POST R/git/refs", _create),
-    write("refs.update", "PATCH R/git/refs/{ref}", _update, _two_branches),
-    write("refs.delete", "DELETE R/git/refs/{ref}", _delete, _two_branches),
-    write("refs.move", f"POST {GRAPHQL}", _commit_by_api, _branch),
-    write("git_data.create_commit", "POST R/git/commits", _commit_by_api, _branch),
-    write("git_data: tree", "POST R/git/trees", _commit_by_api, _branch),
-    write("git_data: blob", "POST R/git/blobs", _commit_by_api, _branch),
+    write("branches.create", "POST R/git/refs", _create),
+    write("branches.update", "PATCH R/git/refs/{ref}", _update, _two_branches),
+    write("branches.delete", "DELETE R/git/refs/{ref}", _delete, _two_branches),
+    write("branches.move", f"POST {GRAPHQL}", _commit_by_api, _branch),
+    write("commits.create", "POST R/git/commits", _commit_by_api, _branch),
+    write("commits: tree", "POST R/git/trees", _commit_by_api, _branch),
+    write("commits: blob", "POST R/git/blobs", _commit_by_api, _branch),
     write("statuses.post", "POST R/statuses/{sha}", _post_status, is_recent=True),
     write(
         "workflows.dispatch",

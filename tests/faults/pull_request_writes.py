@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kalypso_actions.clients.github import auto_merges, merging, pull_requests
+from kalypso_actions.clients.github import merging, pull_requests
 from kalypso_sandbox.store import BranchRule
 from tests.faults.issue_writes import (
     COMMENT,
@@ -92,13 +92,15 @@ def _blocked_pull(trial: Trial) -> None:
 def _merge_when_allowed(trial: Trial) -> None:
     github, head = trial.github(), trial.head("proposal")
     number = known_number(trial)
-    merged = auto_merges.merge_when_allowed(github, trial.repository, number, head=head)
-    assert isinstance(merged, auto_merges.Enabled), merged
+    merged = merging.merge_when_allowed(github, trial.repository, number, head=head)
+    assert isinstance(merged, merging.Enabled), merged
 
 
 def _enable(trial: Trial) -> None:
     head = trial.head("proposal")
-    refused = auto_merges.enable(trial.github(), trial.repository, known_number(trial), head=head)
+    refused = merging.enable_auto_merge(
+        trial.github(), trial.repository, known_number(trial), head=head
+    )
     assert refused is None, refused
 
 
@@ -108,7 +110,7 @@ def _enabled(trial: Trial) -> None:
 
 
 def _disable(trial: Trial) -> object:
-    return auto_merges.disable(trial.github(), trial.repository, known_number(trial))
+    return merging.disable_auto_merge(trial.github(), trial.repository, known_number(trial))
 
 
 PULL_REQUEST_WRITES: Final = (
@@ -123,8 +125,8 @@ PULL_REQUEST_WRITES: Final = (
     write("pulls.close: labels", LABELS, _close_pull, _pull),
     write("merge", _MERGE, _merge, _pull, is_recent=True),
     write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull, is_recent=True),
-    write("auto_merges.enable", f"POST {GRAPHQL}", _enable, _blocked_pull),
-    write("auto_merges.disable", f"POST {GRAPHQL}", _disable, _enabled),
-    write("auto_merges.merge_when_allowed", f"POST {GRAPHQL}", _merge_when_allowed, _blocked_pull),
+    write("merging.enable_auto_merge", f"POST {GRAPHQL}", _enable, _blocked_pull),
+    write("merging.disable_auto_merge", f"POST {GRAPHQL}", _disable, _enabled),
+    write("merging.merge_when_allowed", f"POST {GRAPHQL}", _merge_when_allowed, _blocked_pull),
     write("comments.ensure on a pull request", COMMENT, ensure_comment, _pull),
 )

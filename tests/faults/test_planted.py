@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.clients.git import pushing
 from kalypso_actions.clients.github import GitHub, comments, idempotent_writes, issues, rate_limits
-from kalypso_actions.clients.github.messages import Request
+from kalypso_actions.clients.github.transport import ClientRetry
 from tests.faults.disturbances import DISTURBANCES, Extent
 from tests.faults.matrix import cell, undisturbed
 from tests.faults.table import BY_NAME
@@ -20,7 +20,7 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 def blind_repetition(patch: pytest.MonkeyPatch) -> None:
     """Repeat every request until a response comes, as a careless client does."""
-    patch.setattr(Request, "repeatable", property(lambda _: True))
+    patch.setattr(ClientRetry, "may_repeat", lambda *_: True)
 
 
 def no_look(patch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def doubled_issues_stay(patch: pytest.MonkeyPatch) -> None:
 
 
 def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(rate_limits, "is_limited", lambda _: False)
+    patch.setattr(rate_limits, "is_limited", lambda *_: False)
 
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
         (blind_repetition, "issues.ensure create", "502 acted", "once"),
         (blind_repetition, "workflows.dispatch", "lost", "each time"),
         (no_look, "merge", "lost", "once"),
-        (no_look, "refs.create", "half", "once"),
+        (no_look, "branches.create", "half", "once"),
         (no_look_before_repeating, "statuses.post", "502 acted", "once"),
         (no_look_before_repeating, "labels.add", "lost", "once"),
         (doubled_comments_stay, "comments.ensure create", "doubled", "once"),

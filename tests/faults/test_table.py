@@ -27,10 +27,10 @@ def test_the_widest_table_fits() -> None:
     ]
     lines = table(rows).splitlines()
     assert max(map(len, lines)) <= 150
-    assert sum(line.startswith("refs.create") for line in lines) == len(EXTENTS)
+    assert sum(line.startswith("branches.create") for line in lines) == len(EXTENTS)
 
 
 def test_a_wrong_cell_is_printed() -> None:
-    row = Rows("refs.create", "once", {"lost": Cell("done", 2, ("it is done twice",))})
+    row = Rows("branches.create", "once", {"lost": Cell("done", 2, ("it is done twice",))})
     assert "WRONG 2" in table([row])
-    assert list(row.faults()) == ["refs.create, lost once: it is done twice"]
+    assert list(row.faults()) == ["branches.create, lost once: it is done twice"]

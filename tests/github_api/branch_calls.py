@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import branches, commits, refs, registered_heads, statuses
+from kalypso_actions.clients.github import branches, commits, registered_heads, statuses
 from kalypso_actions.model.github import RegisteredPath
 from tests.github_api import call_sequences as sequences
 from tests.github_api.call_sequences import FLEET
@@ -49,7 +49,7 @@ BRANCH_CALLS: Final = {
         "GET R/rules/branches/{branch}",
         "POST /graphql",
     ),
-    "git_data.create_commit": call(
+    "commits.create": call(
         sequences.create_commit,
         "GET R/git/commits/{commit_sha}",
         "POST R/git/blobs",
@@ -68,21 +68,21 @@ BRANCH_CALLS: Final = {
         ),
         "POST /graphql",
     ),
-    "refs.create": call(
-        lambda github, scene: refs.create(github, FLEET, scene.name(), scene.first),
+    "branches.create": call(
+        lambda github, scene: branches.create(github, FLEET, scene.name(), scene.first),
         "GET R/git/ref/{ref}",
         "GET R",
         "POST R/git/refs",
     ),
-    "refs.update": call(
+    "branches.update": call(
         sequences.update,
         "GET R/git/ref/{ref}",
         "GET R",
         "POST R/git/refs",
         "PATCH R/git/refs/{ref}",
     ),
-    "refs.move": call(sequences.move, "GET R/git/ref/{ref}", "GET R", "POST /graphql"),
-    "refs.delete": call(
+    "branches.move": call(sequences.move, "GET R/git/ref/{ref}", "GET R", "POST /graphql"),
+    "branches.delete": call(
         sequences.create_and_delete,
         "GET R/git/ref/{ref}",
         "GET R",

@@ -6,14 +6,12 @@ from typing import Final
 
 from kalypso_actions.clients.github import (
     GitHub,
-    auto_merges,
+    branches,
     comments,
     commits,
-    git_data,
     issues,
     merging,
     pull_requests,
-    refs,
     statuses,
 )
 from kalypso_actions.model.github import CommitStatus
@@ -86,30 +84,30 @@ def merge_as_allowed(github: GitHub, scene: Scene) -> None:
 def merge_when_allowed(github: GitHub, scene: Scene) -> None:
     number = scene.clashing_pull()
     head = pull_requests.get(github, FLEET, number).head_commit
-    auto_merges.merge_when_allowed(github, FLEET, number, head=head)
+    merging.merge_when_allowed(github, FLEET, number, head=head)
 
 
 def create_and_delete(github: GitHub, scene: Scene) -> None:
     branch = scene.name()
-    refs.create(github, FLEET, branch, scene.first)
-    refs.delete(github, FLEET, branch, expected=scene.first)
+    branches.create(github, FLEET, branch, scene.first)
+    branches.delete(github, FLEET, branch, expected=scene.first)
 
 
 def update(github: GitHub, scene: Scene) -> None:
     branch = scene.name()
-    refs.create(github, FLEET, branch, scene.first)
-    refs.update(github, FLEET, branch, scene.second, expected=scene.first)
+    branches.create(github, FLEET, branch, scene.first)
+    branches.update(github, FLEET, branch, scene.second, expected=scene.first)
 
 
 def move(github: GitHub, scene: Scene) -> None:
     branch = scene.name()
-    refs.move(github, FLEET, branch, scene.second, expected=None, fast_forward=False)
-    refs.move(github, FLEET, branch, scene.first, expected=scene.second, fast_forward=False)
+    branches.move(github, FLEET, branch, scene.second, expected=None, fast_forward=False)
+    branches.move(github, FLEET, branch, scene.first, expected=scene.second, fast_forward=False)
 
 
 def create_commit(github: GitHub, scene: Scene) -> None:
     changes = {"notes.txt": b"text", "logo.png": b"\x89\0", "README.md": None}
-    git_data.create_commit(github, FLEET, parent=scene.second, changes=changes, message="m")
+    commits.create(github, FLEET, parent=scene.second, changes=changes, message="m")
 
 
 def post_status(github: GitHub, scene: Scene) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import auto_merges, proposal_overviews, pull_requests
+from kalypso_actions.clients.github import merging, proposal_overviews, pull_requests
 from tests.github_api import call_sequences as sequences
 from tests.github_api.call_sequences import FLEET
 from tests.github_api.client_call import call
@@ -21,19 +21,21 @@ PULL_REQUEST_CALLS: Final = {
         "GET R/pulls/{pull_number}",
         "PUT R/pulls/{pull_number}/merge",
     ),
-    "auto_merges.merge_when_allowed": call(
+    "merging.merge_when_allowed": call(
         sequences.merge_when_allowed,
         "GET R/pulls/{pull_number}",
         "PUT R/pulls/{pull_number}/merge",
         "POST /graphql",
     ),
-    "auto_merges.enable": call(
-        lambda github, scene: auto_merges.enable(github, FLEET, scene.pull(), head=scene.second),
+    "merging.enable_auto_merge": call(
+        lambda github, scene: merging.enable_auto_merge(
+            github, FLEET, scene.pull(), head=scene.second
+        ),
         "GET R/pulls/{pull_number}",
         "POST /graphql",
     ),
-    "auto_merges.disable": call(
-        lambda github, scene: auto_merges.disable(github, FLEET, scene.pull()),
+    "merging.disable_auto_merge": call(
+        lambda github, scene: merging.disable_auto_merge(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}",
     ),
     "proposal_overviews.read": call(

@@ -128,7 +128,7 @@ def test_a_forged_status_starts_no_check(acme: Organisation) -> None:
     "an equal status of anybody replaces ours",
     turned(
         "kalypso_actions.clients.github.statuses.post",
-        "is_equal and viewer.identity(github, repository).is_of_chain(current.author)",
+        "is_equal and github.identity(repository).is_of_chain(current.author)",
         "is_equal",
     ),
 )

@@ -287,9 +287,9 @@ def test_what_fails(laboratory: Laboratory, given: Given) -> None:
 def test_our_own_bugs(laboratory: Laboratory) -> None:
     """A traceback has lines of our code, and no inputs."""
     code = (
-        "import kalypso_actions.clients.github.rest as rest\n"
+        "from kalypso_actions.clients.github import GitHub\n"
         "def broken(github, *_, **__): raise RuntimeError(f'a bug: {github!r} {vars(github)!r}')\n"
-        "rest.read = rest.read_all = rest.read_optional = broken"
+        "GitHub.call = broken"
     )
     ended = laboratory.run("poll", inputs={**by_token(laboratory), **by_app(laboratory)}, code=code)
     assert "a bug" in ended.output and ended.status == 1

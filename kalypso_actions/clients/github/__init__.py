@@ -1,35 +1,17 @@
-"""A client of GitHub's REST and GraphQL APIs.
+"""A client of GitHub's REST and GraphQL APIs, with PyGithub.
 
-connection         one GitHub server with one credential; every call goes through it
-  server           the server's URLs, and whether a URL belongs to its API
-  apps             tokens of a GitHub App, one for each owner
-  transport        sends, logs and counts requests, and retries them if that is safe
-    messages      a request, a response, and the errors in place of a response
-    rate_limits   whether a response reports a rate limit, and until when
-    retry_policy  how long to wait before a request is sent again
-    connection_failures  why `requests` got no response
-    rate_limit_usage  how much of the rate limit was used
-  recent_writes    repeats requests that GitHub refuses because it does not know of a recent write
-  errors           GitHubError, with advice for GitHub's error messages
-rest               REST calls by path, JSON in and out
-idempotent_writes  writes that happen once
-from_json          GitHub's JSON as values of the model
-length_limits      GitHub's limits on the length of texts
+    github = GitHub(GitHubServer.of_environment(os.environ), TokenAuth(token), os.environ)
+    head = branches.head(github, "acme/fleet", "main")
+    pull = pull_requests.get(github, "acme/fleet", 7)
 
-repository_queries  GraphQL queries about one repository
-branches, commits, environments, overviews, pages, proposal_overviews, registered_heads,
-repositories, settings, viewer
-                   read
-auto_merges, comments, git_data, issues, labels, merging, pull_requests, refs, statuses, workflows
-                   read and write
+`GitHub.call` gives a function PyGithub's repository, and converts what fails. The functions of the
+other modules return values of the model: PyGithub's objects, whose attributes can send requests,
+stay within `call`.
 """
 
-from kalypso_actions.clients.github.connection import (
-    AppAuth,
-    GitHub,
-    GitHubError,
-    GitHubServer,
-    TokenAuth,
-)
+from kalypso_actions.clients.github.apps import AppAuth
+from kalypso_actions.clients.github.connection import GitHub, TokenAuth
+from kalypso_actions.clients.github.errors import GitHubError
+from kalypso_actions.clients.github.server import GitHubServer
 
 __all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "TokenAuth"]

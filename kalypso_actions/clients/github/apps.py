@@ -1,36 +1,30 @@
 """A GitHub App's tokens: one for each owner for which the App is installed.
 
+PyGithub's own authentication for Apps cannot restrict a token to repositories, mask it before its
+first use, or use another clock.
+
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import quote
 
-from kalypso_actions.clients.github.errors import (
-    GitHubError,
-    error_response,
-    message_of,
-    no_response_error,
-)
-from kalypso_actions.clients.github.messages import (
-    ErrorResponseError,
-    Json,
-    NoResponseError,
-    Request,
-)
-from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
-from kalypso_actions.clients.github.transport import Transport
+import jwt
+from github.Auth import Auth
+from jwt.algorithms import RSAAlgorithm
+
+from kalypso_actions.clients.github.errors import GitHubError, Json
+from kalypso_actions.clients.github.transport import READS, Transport
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.model.github import AppInstallation
-
-T = TypeVar("T")
 
 EXPIRY_MARGIN: Final = timedelta(minutes=5)
 """A token expires after an hour. It is renewed earlier, so that a started operation can finish."""
@@ -44,19 +38,32 @@ UNKNOWN_APP: Final = "Integration not found"
 """GitHub's message (404) if it does not know the App."""
 
 
+class OwnerAuth(Auth):
+    """PyGithub's credential for one owner: it reads the token anew for each request."""
+
+    def __init__(self, read: Callable[[], str]) -> None:
+        self._read = read
+
+    @property
+    def token_type(self) -> str:
+        """The scheme of the header Authorization."""
+        return "Bearer"
+
+    @property
+    def token(self) -> str:
+        """The current token. Raises GitHubError if there is none."""
+        return self._read()
+
+
 @lru_cache(maxsize=4)
 def _load_key(key: str) -> Any:
     """Load a private key; cache it, since the check takes time and all jobs use the same key."""
-    from jwt.algorithms import RSAAlgorithm  # noqa: PLC0415
-
     return RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(key)
 
 
 @dataclass(frozen=True, slots=True)
 class AppAuth:
     """A GitHub App: its id (or client id) and its private key (PEM).
-
-    Its methods import `jwt` when they need it, because the import takes time.
 
     `repositories` (owner/name) and `permissions` (`contents` -> `write`) restrict its tokens;
     empty: no restriction.
@@ -70,8 +77,6 @@ class AppAuth:
 
     def __post_init__(self) -> None:
         """Raises UsageError for an invalid key."""
-        from jwt import PyJWTError  # noqa: PLC0415
-
         # A variable of one line may contain "\\n" in place of the key's newlines.
         key = self.private_key.strip().replace("\\n", "\n")
         object.__setattr__(self, "private_key", key)
@@ -81,7 +86,7 @@ class AppAuth:
         try:
             object.__setattr__(self, "_key", _load_key(key))
             self.sign(datetime.fromtimestamp(0, UTC))
-        except (AttributeError, TypeError, ValueError, PyJWTError):  # a public key cannot sign
+        except (AttributeError, TypeError, ValueError, jwt.PyJWTError):  # a public key cannot sign
             raise UsageError(
                 "the GitHub App's private key cannot be used",
                 advice="give the whole content of the App's .pem file from GitHub",
@@ -89,8 +94,6 @@ class AppAuth:
 
     def sign(self, now: datetime) -> str:
         """Return a JWT that identifies the App itself."""
-        import jwt  # noqa: PLC0415
-
         issued, expires = now - CLOCK_SKEW, now + JWT_LIFETIME
         claims = {
             "iat": int(issued.timestamp()),
@@ -104,32 +107,21 @@ class NoInstallationError(GitHubError):
     """The App is not installed for the owner, is suspended, or is restricted to other owners."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    text: str = field(repr=False)
-    expires: datetime
-
-
 class Installations:
     """An App's installations and tokens by owner. Thread-safe."""
 
-    def __init__(
-        self,
-        app: AppAuth,
-        server: GitHubServer,
-        transport: Transport,
-        now: Callable[[], datetime],
-        mask: Callable[[str], object],
-    ) -> None:
+    def __init__(self, app: AppAuth, transport: Transport, mask: Callable[[str], object]) -> None:
         self._app = app
-        self._server = server
-        self._transport = transport
-        self._now = now
+        self._name = f"the GitHub App {app.app_id}"
+        self._now = transport.now
+        # A second token from a retry is harmless.
+        auth = OwnerAuth(lambda: app.sign(transport.now()))
+        self._api = transport.api(auth, "the App", READS | {"POST"}).requester
         self._mask = mask
         self._lock = threading.Lock()
         self._locks: dict[str, threading.Lock] = {}
         self._installations: dict[str, Json] = {}
-        self._tokens: dict[str, _Token] = {}
+        self._tokens: dict[str, tuple[str, datetime]] = {}
         self._missing: dict[str, Callable[[str], NoInstallationError]] = {}
 
     def token(self, owner: str) -> str:
@@ -143,129 +135,102 @@ class Installations:
         with lock:
             if key in self._missing:
                 raise self._missing[key](owner)
-            token = self._tokens.get(key)
-            if token is None or token.expires - EXPIRY_MARGIN <= self._now():
-                failure = f"the GitHub App {self._app.app_id} gets no token for {owner}"
-                token = self._call(owner, failure, lambda: self._new_token(owner))
-                self._tokens[key] = token
-            return token.text
+            token, expires = self._tokens.get(key, ("", self._now()))
+            if expires - EXPIRY_MARGIN <= self._now():
+                with self._reporting(owner, f"{self._name} gets no token for {owner}"):
+                    token, expires = self._tokens[key] = self._new_token(owner)
+            return token
 
     def installation(self, owner: str) -> AppInstallation:
         """Return the App's permissions for an owner. Raises NoInstallationError, GitHubError."""
-        app = f"the GitHub App {self._app.app_id}"
-        failure = f"the permissions of {app} for {owner} cannot be read"
-        answer = self._call(owner, failure, lambda: self._installation(owner))
+        with self._reporting(owner, f"the permissions of {self._name} for {owner} cannot be read"):
+            answer = self._installation(owner)
         return AppInstallation(dict(answer["permissions"]), answer["html_url"])
 
     def is_installed(self, repository: str) -> bool:
         """Whether the App is installed for `owner/name`. Raises GitHubError."""
-        failure = f"the installation of the GitHub App {self._app.app_id} cannot be read"
-
-        def request() -> bool:
+        with self._reporting(repository, f"the installation of {self._name} cannot be read"):
             try:
                 self._send("GET", f"/repos/{quote(repository)}/installation")
-            except ErrorResponseError as error:
+            except GitHubError as error:
                 if not _is_not_found(error):
                     raise
                 return False
-            return True
+        return True
 
-        return self._call(repository, failure, request)
-
-    def _call(self, owner: str, failure: str, send: Callable[[], T]) -> T:
-        """Return the result of `send`. Raises GitHubError in place of its errors."""
-        try:
-            return send()
-        except ErrorResponseError as error:
-            raise self._error(error, owner, failure) from None
-        except NoResponseError as error:
-            raise no_response_error(error, owner, failure) from None
-        except ForeignUrlError as error:
-            message, advice = f"{failure}: {error.problem.message}", error.problem.advice
-            raise GitHubError(message, Location(owner), advice) from None
-
-    def _new_token(self, owner: str) -> _Token:
-        content = self._token_request(owner)
-        path = f"/app/installations/{self._installation(owner)['id']}/access_tokens"
-        answer = self._send("POST", path, content)
-        token = str(answer["token"])
-        self._mask(token)
-        return _Token(token, datetime.fromisoformat(answer["expires_at"]))
-
-    def _token_request(self, owner: str) -> Json:
-        """Return the request body for a token: names of repositories, and permissions."""
+    def _new_token(self, owner: str) -> tuple[str, datetime]:
+        """Request a token, and return it with the time when it expires."""
         content: dict[str, Json] = {}
         if self._app.repositories:
             pairs = [repository.split("/", 1) for repository in self._app.repositories]
-            names = [name for of, name in pairs if of.lower() == owner.lower()]
-            if not names:
+            content["repositories"] = [name for of, name in pairs if of.lower() == owner.lower()]
+            if not content["repositories"]:
                 raise NoInstallationError(
                     f"the GitHub App's token is restricted to {', '.join(self._app.repositories)}",
                     Location(owner),
                     f"add the repository of {owner} to them",
                 )
-            content["repositories"] = names
         if self._app.permissions:
             content["permissions"] = dict(self._app.permissions)
-        return content
+        path = f"/app/installations/{self._installation(owner)['id']}/access_tokens"
+        answer = self._send("POST", path, content)
+        token = str(answer["token"])
+        self._mask(token)
+        return token, datetime.fromisoformat(answer["expires_at"])
 
     def _installation(self, owner: str) -> Json:
-        """Return the App's installation for an owner; request it once."""
+        """Return the installation for an organization or a user; request it once."""
         key = owner.lower()
         if key not in self._installations:
-            self._installations[key] = self._request_installation(owner)
+            name = quote(owner, safe="")
+            try:
+                installation = self._send("GET", f"/orgs/{name}/installation")
+            except GitHubError as error:
+                if not _is_not_found(error):
+                    raise
+                installation = self._send("GET", f"/users/{name}/installation")
+            if installation.get("suspended_at"):
+                raise self._suspended(owner)
+            self._installations[key] = installation
         return self._installations[key]
 
-    def _request_installation(self, owner: str) -> Json:
-        """Request an owner's installation at the path of organizations, then at that of users."""
-        name = quote(owner, safe="")
-        try:
-            installation = self._send("GET", f"/orgs/{name}/installation")
-        except ErrorResponseError as error:
-            if not _is_not_found(error):
-                raise
-            installation = self._send("GET", f"/users/{name}/installation")
-        if installation.get("suspended_at"):
-            raise self._suspended(owner)
-        return installation
-
     def _send(self, method: str, path: str, body: Json = None) -> Json:
-        """Send a request as the App itself; a second token from a retry is harmless."""
-        request = Request(
-            method,
-            self._server.api(path),
-            lambda: f"Bearer {self._app.sign(self._now())}",
-            body=body,
-            idempotent=True,
-            account="the App",
-        )
-        return self._transport.send(request).body
+        """Send a request as the App itself."""
+        return self._api.requestJsonAndCheck(method, path, input=body)[1]
 
-    def _error(self, error: ErrorResponseError, owner: str, failure: str) -> GitHubError:
-        status, reason = error.response.status, message_of(error.response.body)
-        if status == 401 or reason == UNKNOWN_APP:
-            return GitHubError(
-                f"{failure}: GitHub does not know the App by this id and key: {reason}",
-                Location(owner),
-                "check the App's id, its private key, and this machine's clock",
-                status=status,
-                reason=reason,
-            )
-        if status == 404:
-            return self._not_installed(owner)
-        if status == 403 and "suspended" in reason:
-            return self._suspended(owner)
-        converted = error_response(error, owner, failure, self._now())
-        if status != 422:
-            return converted
-        advice = "grant the App these permissions and repositories, and accept them where installed"
-        message = converted.problem.message
-        return GitHubError(message, Location(owner), advice, status=status, reason=reason)
+    @contextmanager
+    def _reporting(self, owner: str, failure: str) -> Iterator[None]:
+        """Say in errors of requests what failed for which owner."""
+        try:
+            yield
+        except GitHubError as error:
+            if error.problem.where is not None:
+                raise
+            status, reason = error.status, error.reason
+            if status == 401 or reason == UNKNOWN_APP:
+                raise GitHubError(
+                    f"{failure}: GitHub does not know the App by this id and key: {reason}",
+                    Location(owner),
+                    "check the App's id, its private key, and this machine's clock",
+                    status=status,
+                    reason=reason,
+                ) from None
+            if status == 404:
+                raise self._not_installed(owner) from None
+            if status == 403 and "suspended" in reason:
+                raise self._suspended(owner) from None
+            if status == 422 and not error.limited:
+                error.advise(
+                    "grant the App these permissions and repositories, and accept them where "
+                    "installed"
+                )
+            error.about(owner, failure)
+            raise
 
     def _not_installed(self, owner: str) -> NoInstallationError:
         self._missing[owner.lower()] = self._not_installed
         return NoInstallationError(
-            f"the GitHub App {self._app.app_id} is not installed for {owner}",
+            f"{self._name} is not installed for {owner}",
             Location(owner),
             f"install it for {owner} on the App's page, with the repositories that you use; a "
             "private App can be installed for its own owner alone",
@@ -275,13 +240,13 @@ class Installations:
     def _suspended(self, owner: str) -> NoInstallationError:
         self._missing[owner.lower()] = self._suspended
         return NoInstallationError(
-            f"the GitHub App {self._app.app_id} is suspended for {owner}",
+            f"{self._name} is suspended for {owner}",
             Location(owner),
             f"lift the suspension in the settings of {owner} (GitHub Apps)",
             status=403,
         )
 
 
-def _is_not_found(error: ErrorResponseError) -> bool:
+def _is_not_found(error: GitHubError) -> bool:
     """Whether GitHub knows the App, but not the requested installation of the App."""
-    return error.response.status == 404 and message_of(error.response.body) != UNKNOWN_APP
+    return error.status == 404 and error.reason != UNKNOWN_APP

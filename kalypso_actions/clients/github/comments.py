@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from kalypso_actions.clients.github import (
-    from_json,
-    idempotent_writes,
-    length_limits,
-    rest,
-    viewer,
-)
+from github.IssueComment import IssueComment
+from github.Repository import Repository
+
+from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
 from kalypso_actions.model.own_account import Identity, is_bot
@@ -30,7 +27,7 @@ def ensure(
     comment of a former identity has this text. Raises GitHubError.
     """
     text = length_limits.truncate_body(f"{mark}\n{body}")
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
     every = marked(github, repository, number, mark)
     for comment in every:
         if identity.formerly_wrote(comment.author) and length_limits.same_text(comment.body, text):
@@ -54,7 +51,7 @@ def delete_of_other_bots(github: GitHub, repository: str, number: int, mark: str
 
     An App and the job's own token may comment on the same pull request in turn.
     """
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
     for comment in marked(github, repository, number, mark):
         if is_bot(comment.author) and not identity.wrote(comment.author):
             _delete(github, repository, number, mark, comment)
@@ -63,22 +60,26 @@ def delete_of_other_bots(github: GitHub, repository: str, number: int, mark: str
 def marked(github: GitHub, repository: str, number: int, mark: str) -> tuple[Comment, ...]:
     """Return the comments whose first line is `mark`, oldest first. Raises GitHubError."""
     failure = f"the comments of #{number} cannot be read"
-    answers = rest.read_all(github, repository, failure, f"/issues/{number}/comments")
-    comments = sorted(map(from_json.comment, answers), key=lambda comment: comment.id)
+    comments = github.call(
+        repository,
+        failure,
+        lambda target: [*map(_converted, rest.all_of(target.get_issue(number).get_comments()))],
+    )
+    comments.sort(key=lambda comment: comment.id)
     return tuple(comment for comment in comments if _first_line(comment.body) == mark.strip())
 
 
 def _create(github: GitHub, repository: str, number: int, mark: str, text: str) -> Comment:
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
 
     def find() -> Comment | None:
         return next(iter(_ours(marked(github, repository, number, mark), identity)), None)
 
     def write() -> Comment:
-        failure = f"#{number} cannot be commented on"
-        path = f"/issues/{number}/comments"
-        return from_json.comment(
-            rest.write(github, repository, failure, "POST", path, {"body": text})
+        return github.call(
+            repository,
+            f"#{number} cannot be commented on",
+            lambda target: _converted(target.get_issue(number).create_comment(text)),
         )
 
     return idempotent_writes.write_verified(github, find, write)
@@ -95,10 +96,13 @@ def _update(
 
     def write() -> Comment:
         failure = f"the comment {comment.url} cannot be updated"
-        path = f"/issues/comments/{comment.id}"
-        return from_json.comment(
-            rest.write(github, repository, failure, "PATCH", path, {"body": text})
-        )
+
+        def edit(target: Repository) -> Comment:
+            edited = target.get_issue(number).get_comment(comment.id)
+            edited.edit(text)
+            return _converted(edited)
+
+        return github.call(repository, failure, edit)
 
     return idempotent_writes.write_verified(github, find, write)
 
@@ -110,7 +114,11 @@ def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Co
 
     def write() -> bool:
         failure = f"the outdated comment {comment.url} cannot be deleted"
-        rest.write(github, repository, failure, "DELETE", f"/issues/comments/{comment.id}")
+        github.call(
+            repository,
+            failure,
+            lambda target: target.get_issue(number).get_comment(comment.id).delete(),
+        )
         return True
 
     idempotent_writes.write_verified(github, find, write)
@@ -118,6 +126,15 @@ def _delete(github: GitHub, repository: str, number: int, mark: str, comment: Co
 
 def _ours(comments: Iterable[Comment], identity: Identity) -> tuple[Comment, ...]:
     return tuple(comment for comment in comments if identity.wrote(comment.author))
+
+
+def _converted(comment: IssueComment) -> Comment:
+    return Comment(
+        id=comment.id,
+        url=comment.html_url,
+        body=comment.body or "",
+        author=rest.login_of(comment.user),
+    )
 
 
 def _first_line(text: str) -> str:

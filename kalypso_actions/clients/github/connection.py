@@ -1,42 +1,36 @@
-"""The connection to GitHub that every call goes through."""
+"""A GitHub server with one credential; every call goes through it."""
 
 from __future__ import annotations
 
 import base64
 import logging
 import re
+import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode
 
-from kalypso_actions.clients.github.apps import AppAuth, Installations, NoInstallationError
-from kalypso_actions.clients.github.errors import (
-    GitHubError,
-    error_response,
-    message_of,
-    mutation_refusal,
-    no_response_error,
+import github as pygithub
+from github.Repository import Repository
+
+from kalypso_actions.clients.github.apps import (
+    AppAuth,
+    Installations,
+    NoInstallationError,
+    OwnerAuth,
 )
-from kalypso_actions.clients.github.messages import (
-    ErrorResponseError,
-    Json,
-    NoResponseError,
-    Request,
-    Response,
-)
-from kalypso_actions.clients.github.rate_limit_usage import Quota
+from kalypso_actions.clients.github.errors import GitHubError, Json, check_mutation, message_of
+from kalypso_actions.clients.github.rate_limits import Quota
 from kalypso_actions.clients.github.recent_writes import RecentWrites
-from kalypso_actions.clients.github.server import ForeignUrlError, GitHubServer
-from kalypso_actions.clients.github.transport import Transport
+from kalypso_actions.clients.github.server import GitHubServer
+from kalypso_actions.clients.github.transport import READS, Transport
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.model.github import Account
+from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.urls import owner_of
-
-__all__ = ["AppAuth", "GitHub", "GitHubError", "GitHubServer", "NoInstallationError", "TokenAuth"]
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +38,11 @@ T = TypeVar("T")
 
 MAX_WAIT: Final = 15 * 60.0
 """Seconds that all attempts of one request may wait together."""
+
+Advice = Mapping[str, str]
+"""A phrase of GitHub's message, in lower case -> what to change; the first match counts."""
+
+VIEWER: Final = "query Viewer { viewer { login databaseId } }"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +77,27 @@ class GitHub:
         """`environment` names proxies and certificates.
 
         `max_wait`: seconds that one request may wait until rate limits and failures end.
-        `former_identities`: logins that wrote for Kalypso before (see `viewer.identity`).
+        `former_identities`: logins that wrote for Kalypso before (see `identity`).
         `mask` gets each token of the App before its first use.
         """
         self.server = server
         self.sleep = sleep
-        self.former_identities = frozenset(former_identities)
         self.accounts: dict[str, Account] = {}
-        """The credential's accounts that `viewer` has read, by owner."""
+        """The credential's accounts that `account` has read, by owner."""
         self.recent_writes = RecentWrites(now, sleep)
+        self.installations: Installations | None = None
+        """The App's installations; None for a token."""
+        self._former_identities = frozenset(former_identities)
         self._now = now
         self._transport = Transport(server, environment, sleep=sleep, now=now, max_wait=max_wait)
-        self._per_owner = isinstance(auth, AppAuth)
         self._token: Callable[[str], str]
-        self._installations: Installations | None = None
         if isinstance(auth, AppAuth):
-            self._installations = Installations(auth, server, self._transport, now, mask)
-            self._token = self._installations.token
+            self.installations = Installations(auth, self._transport, mask)
+            self._token = self.installations.token
         else:
             self._token = lambda _: auth.token
+        self._lock = threading.Lock()
+        self._apis: dict[tuple[str, bool], pygithub.Github] = {}
         self._visible: set[str] = set()
 
     @property
@@ -104,64 +105,42 @@ class GitHub:
         """The used part of the rate limit."""
         return self._transport.quota
 
-    def send(
+    def call(
         self,
         repository: str,
-        method: str,
-        url: str,
-        parameters: Mapping[str, str] | None = None,
-        body: Json = None,
-    ) -> Response:
-        """Send a REST request with the credential of a repository's owner.
+        failure: str,
+        use: Callable[[Repository], T],
+        *,
+        advice: Advice | None = None,
+    ) -> T:
+        """Return the result of `use`, which gets PyGithub's object of a repository, `owner/name`.
 
-        `url` is a path of the API, or a URL that GitHub has sent. Use it within `call`, which
-        converts the errors ErrorResponseError, NoResponseError and ForeignUrlError. Raises
-        UsageError for an invalid name of a repository.
+        `use` converts what it returns: an attribute that a response lacks would send a request
+        later. Repeat `use` only if GitHub does not know of a recent write yet. `failure` begins the
+        error message: "the pull requests cannot be listed". `advice` is for GitHub's messages.
+        Raises GitHubError, and UsageError for an invalid name of a repository.
         """
-        owner = _checked_owner(repository)
-        query = f"?{urlencode(sorted(parameters.items()))}" if parameters else ""
-        request = Request(
-            method,
-            self.server.api(url) + query,
-            lambda: self._authorization(owner),
-            body=body,
-            account=self._account(owner),
-        )
-        return self._transport.send(request)
-
-    def call(self, repository: str, failure: str, send: Callable[[], T]) -> T:
-        """Return the result of `send`, which sends requests about a repository (or an owner).
-
-        `failure` begins the error message: "the pull requests cannot be listed".
-        Raises GitHubError.
-        """
-        try:
-            result = send()
-        except ErrorResponseError as error:
-            raise error_response(error, repository, failure, self._now()) from None
-        except NoResponseError as error:
-            raise no_response_error(error, repository, failure) from None
-        except ForeignUrlError as error:
-            message, advice = f"{failure}: {error.problem.message}", error.problem.advice
-            raise GitHubError(message, Location(repository), advice) from None
+        target = self._api(_checked_owner(repository)).get_repo(repository)
+        with self._reporting(repository, failure, advice or {}):
+            result = self.recent_writes.await_visibility(repository, lambda: use(target))
         self._visible.add(repository.lower())
         return result
 
-    def call_optional(self, repository: str, failure: str, send: Callable[[], T]) -> T | None:
+    def call_optional(
+        self, repository: str, failure: str, use: Callable[[Repository], T]
+    ) -> T | None:
         """As `call`, but return None if GitHub answers 404.
 
         GitHub also answers 404 for a repository that the token may not see. This is an error,
         because such a token cannot prove that something is absent. Raises GitHubError.
         """
         try:
-            return self.call(repository, failure, send)
+            return self.call(repository, failure, use)
         except GitHubError as error:
             if error.status != 404:
                 raise
         if repository.lower() not in self._visible:
-            self.call(
-                repository, failure, lambda: self.send(repository, "GET", f"/repos/{repository}")
-            )
+            self.call(repository, failure, Repository.complete)
         return None
 
     def graphql(
@@ -171,13 +150,35 @@ class GitHub:
 
         The query uses the credential for `repository_owner`. Raises GitHubError without data.
         """
-        request = self._query(repository_owner, query, variables, idempotent=True)
-        body = self.call(repository_owner, failure, lambda: self._transport.send(request).body)
+        with self._reporting(repository_owner, failure):
+            body = self._query(repository_owner, query, variables, repeatable=True)
         data = body.get("data") if isinstance(body, dict) else None
         if not isinstance(data, dict):
             reason = message_of(body) or "the response contains no data"
             raise GitHubError(f"{failure}: GitHub says: {reason}", Location(repository_owner))
         return data, tuple(body.get("errors") or ())
+
+    def query_repository(
+        self,
+        repository: str,
+        failure: str,
+        query: str,
+        variables: Mapping[str, Any],
+        permissions: str,
+    ) -> Json:
+        """Return the answer of a GraphQL query about a repository, `$owner` and `$name`.
+
+        `permissions` are those that the query needs. Raises GitHubError.
+        """
+        owner, _, name = repository.partition("/")
+        parameters = {"owner": owner, "name": name, **variables}
+        data, errors = self.graphql(owner, failure, query, parameters)
+        if errors:
+            message = f"{failure}: GitHub says: {errors[0].get('message', '')}"
+            advice = f"give the token the permissions {permissions}"
+            status = 403 if errors[0].get("type") == "FORBIDDEN" else None
+            raise GitHubError(message, Location(repository), advice, status=status)
+        return data["repository"]
 
     def mutate(
         self, repository: str, failure: str, mutation: str, variables: Mapping[str, Any]
@@ -187,17 +188,32 @@ class GitHub:
         Raises GitHubError; its status is 422 for a refusal, and 501 if the server's schema lacks
         the mutation.
         """
-        request = self._query(_checked_owner(repository), mutation, variables, idempotent=False)
+        owner = _checked_owner(repository)
 
         def send() -> None:
-            refusal = mutation_refusal(self._transport.send(request).body)
-            if refusal:
-                raise ErrorResponseError(refusal, uncertain=False)
+            body = self._query(owner, mutation, variables, repeatable=False)
+            check_mutation(body, variables, self._now())
 
-        visible = partial(
-            self.recent_writes.await_visibility, repository, "POST", "/graphql", variables, send
-        )
-        self.call(repository, failure, visible)
+        with self._reporting(repository, failure):
+            self.recent_writes.await_visibility(repository, send)
+
+    def account(self, owner: str) -> Account:
+        """Return the account of the credential for an owner; for an App or a job, its bot.
+
+        Read the account once, by GraphQL, since GitHub refuses `GET /user` to Apps and jobs. Raises
+        GitHubError.
+        """
+        key = owner.lower()
+        if key not in self.accounts:
+            data, _ = self.graphql(owner, "the token's account cannot be read", VIEWER, {})
+            viewer = data["viewer"]
+            self.accounts[key] = Account(viewer["login"], viewer["databaseId"])
+        return self.accounts[key]
+
+    def identity(self, repository: str) -> Identity:
+        """Return who writes to a repository with this credential. Raises GitHubError."""
+        login = self.account(owner_of(repository) or "").login
+        return Identity(login, self._former_identities)
 
     def group_by_credential(self, owners: Collection[str]) -> Mapping[str, Sequence[str]]:
         """Group owners by the credential to use: credential's owner -> owners to read with it.
@@ -206,7 +222,7 @@ class GitHub:
         first of these also reads the public repositories of the other owners. Raises GitHubError;
         NoInstallationError if the App is not installed for any of them.
         """
-        if not self._per_owner:
+        if self.installations is None:
             return {owner: list(owners) for owner in list(owners)[:1]}
         groups: dict[str, list[str]] = {}
         without_installation: list[str] = []
@@ -223,11 +239,6 @@ class GitHub:
         for first in list(groups)[:1]:
             groups[first] += without_installation
         return groups
-
-    @property
-    def installations(self) -> Installations | None:
-        """The App's installations; None for a token."""
-        return self._installations
 
     def authorize(self, url: str) -> str:
         """Return the header Authorization for git and a URL of this server; "" for other servers.
@@ -246,24 +257,35 @@ class GitHub:
         return "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
     def _query(
-        self, owner: str, query: str, variables: Mapping[str, Any], *, idempotent: bool
-    ) -> Request:
-        """Return a GraphQL request with the owner's credential."""
-        return Request(
-            "POST",
-            self.server.graphql_url,
-            lambda: self._authorization(owner),
-            body={"query": query, "variables": dict(variables)},
-            idempotent=idempotent,
-            account=self._account(owner),
-        )
+        self, owner: str, query: str, variables: Mapping[str, Any], *, repeatable: bool
+    ) -> Json:
+        """Send a GraphQL request with the owner's credential, and return its JSON."""
+        requester = self._api(owner, posts_repeatable=repeatable).requester
+        content = {"query": query, "variables": dict(variables)}
+        return requester.requestJsonAndCheck("POST", requester.graphql_url, input=content)[1]
 
-    def _authorization(self, owner: str) -> str:
-        return f"Bearer {self._token(owner)}"
+    def _api(self, owner: str, *, posts_repeatable: bool = False) -> pygithub.Github:
+        """Return PyGithub's API with an owner's credential. An App has one for each owner."""
+        account = owner.lower() if self.installations else ""
+        key = account, posts_repeatable
+        with self._lock:
+            if key not in self._apis:
+                auth = OwnerAuth(lambda: self._token(owner))
+                methods = READS | {"POST"} if posts_repeatable else READS
+                self._apis[key] = self._transport.api(auth, account, methods)
+            return self._apis[key]
 
-    def _account(self, owner: str) -> str:
-        """The credential's name: an App has a name for each owner, a token has one for all."""
-        return owner.lower() if self._per_owner else ""
+    @contextmanager
+    def _reporting(self, where: str, failure: str, advice: Advice | None = None) -> Iterator[None]:
+        """Say in errors of requests what failed where."""
+        try:
+            yield
+        except GitHubError as error:
+            error.about(where, failure, advice)
+            raise
+        except pygithub.BadAttributeException as error:
+            message = f"{failure}: PyGithub cannot read the response"
+            raise GitHubError(message, Location(where)) from error
 
 
 def _checked_owner(repository: str) -> str:

@@ -1,19 +1,22 @@
-"""GitHub's error responses as GitHubError, with advice on what to change."""
+"""GitHub's error responses and missing responses as GitHubError, with advice on what to change."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
-from kalypso_actions.clients.github.messages import (
-    ErrorResponseError,
-    Json,
-    NoResponseError,
-    Response,
-)
-from kalypso_actions.clients.github.rate_limits import is_limited, limited_until
-from kalypso_actions.errors import KalypsoError, Location
+import requests
+from requests import exceptions
+from urllib3.exceptions import NameResolutionError, NewConnectionError
+
+from kalypso_actions.clients.github import rate_limits
+from kalypso_actions.errors import KalypsoError, Location, Problem
+
+Json = Any
+"""A value that `json` reads and writes."""
 
 
 class GitHubError(KalypsoError):
@@ -22,7 +25,8 @@ class GitHubError(KalypsoError):
     `status` is that of the response (None: there was none), `reason` is GitHub's message, and
     `errors` are its messages about single fields. `uncertain`: a write may have happened, because
     the response was lost or cut short, or because the server failed. `limited`: GitHub did not
-    handle the request because of a rate limit.
+    handle the request because of a rate limit. `temporary`: the same request may succeed later, or
+    at the time `until`. `request` is the method, path and JSON of a refused request.
     """
 
     def __init__(
@@ -36,6 +40,9 @@ class GitHubError(KalypsoError):
         errors: tuple[Json, ...] = (),
         uncertain: bool = False,
         limited: bool = False,
+        temporary: bool = False,
+        until: datetime | None = None,
+        request: tuple[str, str, Json] = ("", "", None),
     ) -> None:
         super().__init__(message, where, advice)
         self.status = status
@@ -43,6 +50,27 @@ class GitHubError(KalypsoError):
         self.errors = errors
         self.uncertain = uncertain
         self.limited = limited
+        self.temporary = temporary
+        self.until = until
+        self.request = request
+
+    def about(self, repository: str, failure: str, advice: Mapping[str, str] | None = None) -> None:
+        """Say what failed in which repository, unless the error says it.
+
+        `advice` has what to change by a phrase of GitHub's message, in lower case; the first
+        phrase that the message contains counts.
+        """
+        if self.problem.where is not None:
+            return
+        reason = self.reason.lower()
+        changes = (change for phrase, change in (advice or {}).items() if phrase in reason)
+        message = f"{failure}: {self.problem.message}"
+        change = next(changes, self.problem.advice)
+        self.problems = (Problem(message, Location(repository), change),)
+
+    def advise(self, advice: str) -> None:
+        """Replace the advice."""
+        self.problems = (replace(self.problem, advice=advice),)
 
 
 ADVICE_BY_MESSAGE: Final = (
@@ -90,53 +118,91 @@ SERVER_FAILED: Final = "try again later; https://www.githubstatus.com reports ou
 RATE_LIMITED: Final = "try again in a few minutes; all jobs of an account share its rate limit"
 
 
-def error_response(
-    error: ErrorResponseError, repository: str, failure: str, now: datetime
+CHECK_NETWORK: Final = "check the network, the proxy and GITHUB_API_URL"
+TRUST_CERTIFICATE: Final = "add the server's CA certificate to the file named by SSL_CERT_FILE"
+
+CONNECTION_LOST: Final = (
+    requests.ConnectionError,
+    exceptions.ChunkedEncodingError,
+    exceptions.ContentDecodingError,
+)
+
+
+def refusal(
+    status: int,
+    body: Json,
+    headers: Mapping[str, str],
+    request: tuple[str, str, Json],
+    now: datetime,
+    *,
+    uncertain: bool = False,
 ) -> GitHubError:
-    """Convert an error response; `failure` says what failed in the repository."""
-    response = error.response
-    reason = message_of(response.body) or f"it answered {response.status}"
-    limited = is_limited(response)
+    """Describe an error response; `headers` have names in lower case."""
+    reason = message_of(body) or f"it answered {status}"
+    limited = rate_limits.is_limited(status, headers, body)
     if limited:
-        until = limited_until(response.headers, now)
+        until = rate_limits.limited_until(headers, now)
         advice = f"try again after {until.astimezone(UTC):%H:%M} UTC" if until else RATE_LIMITED
     else:
-        advice = advice_for(response, reason)
+        until = rate_limits.retry_after(headers, now)
+        advice = advice_for(status, headers, reason)
     return GitHubError(
-        f"{failure}: GitHub says: {reason}" if response.body else f"{failure}: {reason}",
-        Location(repository),
-        advice,
-        status=response.status,
+        f"GitHub says: {reason}" if body else reason,
+        advice=advice,
+        status=status,
         reason=reason,
-        errors=field_errors(response.body),
-        uncertain=error.uncertain,
+        errors=field_errors(body),
+        uncertain=uncertain,
         limited=limited,
+        temporary=status >= 500,
+        until=until,
+        request=request,
     )
 
 
-def mutation_refusal(body: Json) -> Response | None:
-    """Return GraphQL's refusal of a mutation as a REST response; None if GraphQL accepted it.
+def check_mutation(body: Json, variables: Json, now: datetime) -> None:
+    """Raise GraphQL's refusal of a mutation as that of a REST request.
 
     The status is 422, or 501 if the server's schema lacks the mutation.
     """
-    errors = field_errors(body)
-    if not errors:
-        return None
-    reason = "; ".join(" ".join(str(error.get("message")).split()) for error in errors)
-    is_missing = "data" not in body and "'Mutation'" in reason
-    return Response(501 if is_missing else 422, {}, {"message": reason})
+    if errors := field_errors(body):
+        reason = "; ".join(" ".join(str(error.get("message")).split()) for error in errors)
+        status = 501 if "data" not in body and "'Mutation'" in reason else 422
+        request = "POST", "/graphql", variables
+        raise refusal(status, {"message": reason}, {}, request, now)
 
 
-def no_response_error(error: NoResponseError, repository: str, failure: str) -> GitHubError:
-    """Convert a missing or unreadable response; `failure` says what failed in the repository."""
+def no_response(error: Exception, *, is_write: bool) -> GitHubError:
+    """Describe a failure of `requests` without quoting it: its text may contain a header."""
+    sent, temporary, advice = False, True, CHECK_NETWORK
+    if isinstance(error, exceptions.SSLError) and "CERTIFICATE_VERIFY_FAILED" in str(error):
+        reason, advice = "the server's certificate is not trusted", TRUST_CERTIFICATE
+        temporary = False
+    elif reason := _no_connection(error):
+        pass
+    elif isinstance(error, (requests.Timeout, *CONNECTION_LOST)):
+        timeout = isinstance(error, requests.Timeout)
+        reason = "the server did not answer in time" if timeout else "the connection was lost"
+        sent, advice = True, "try again"
+    else:
+        reason = f"the request cannot be sent ({type(error).__name__})"
+        temporary = False
+    uncertain = sent and is_write
     return GitHubError(
-        f"{failure}: {error.reason}",
-        Location(repository),
-        error.advice,
-        status=error.status,
-        reason=error.reason,
-        uncertain=error.uncertain,
+        reason, advice=advice, reason=reason, uncertain=uncertain, temporary=temporary
     )
+
+
+def _no_connection(error: Exception) -> str:
+    """Say why there was no connection; "" if there was one, which may have carried the request."""
+    cause = getattr(error.args[0], "reason", None) if error.args else None
+    if isinstance(error, exceptions.ProxyError) or "Tunnel connection failed" in str(error):
+        return "the proxy cannot be reached, or refuses the connection"
+    if isinstance(cause, NameResolutionError):
+        return "the server's name cannot be resolved"
+    if isinstance(error, requests.ConnectTimeout) or isinstance(cause, NewConnectionError):
+        return "the server cannot be reached"
+    return ""
 
 
 def message_of(body: Json) -> str:
@@ -156,32 +222,32 @@ def field_errors(body: Json) -> tuple[Json, ...]:
     return (errors,) if errors else ()
 
 
-def advice_for(response: Response, reason: str) -> str:
+def advice_for(status: int, headers: Mapping[str, str], reason: str) -> str:
     """Say what to change so that GitHub accepts the request."""
-    for status, pattern, advice in ADVICE_BY_MESSAGE:
-        if response.status == status and re.search(pattern, reason, re.IGNORECASE):
+    for refused, pattern, advice in ADVICE_BY_MESSAGE:
+        if status == refused and re.search(pattern, reason, re.IGNORECASE):
             return advice
-    if response.status in {403, 404}:
-        return _missing_permission(response, reason) or ADVICE_BY_STATUS.get(
-            response.status, "check the token's permissions"
+    if status in {403, 404}:
+        return _missing_permission(status, headers, reason) or ADVICE_BY_STATUS.get(
+            status, "check the token's permissions"
         )
-    if response.status >= 500:
+    if status >= 500:
         return SERVER_FAILED
-    return ADVICE_BY_STATUS.get(response.status, "")
+    return ADVICE_BY_STATUS.get(status, "")
 
 
-def _missing_permission(response: Response, reason: str) -> str:
+def _missing_permission(status: int, headers: Mapping[str, str], reason: str) -> str:
     """Say which permission the token lacks, if the headers name it."""
-    single_sign_on = response.headers.get("x-github-sso", "")
+    single_sign_on = headers.get("x-github-sso", "")
     if single_sign_on.startswith("required"):
         return "authorize the token for the organization's single sign-on, in the token's settings"
-    accepted = response.headers.get("x-accepted-github-permissions", "")
-    if accepted and response.status == 403:
+    accepted = headers.get("x-accepted-github-permissions", "")
+    if accepted and status == 403:
         settings = (place for phrase, place in PERMISSION_SETTINGS.items() if phrase in reason)
         return f"give the token the permission {describe_permissions(accepted)}{next(settings, '')}"
-    needed = _split(response.headers.get("x-accepted-oauth-scopes", ""), ",")
+    needed = _split(headers.get("x-accepted-oauth-scopes", ""), ",")
     # GitHub sends this header only for classic tokens, which have scopes.
-    granted = response.headers.get("x-oauth-scopes")
+    granted = headers.get("x-oauth-scopes")
     if needed and granted is not None and not set(needed) & set(_split(granted, ",")):
         return f"give the token the scope {' or '.join(needed)}"
     return ""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal, TypeVar
 
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.errors import GitHubError
 
 T = TypeVar("T")
 

@@ -7,20 +7,16 @@ Kalypso would open an issue a second time if the index lacks it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from kalypso_actions.clients.github import (
-    comments,
-    from_json,
-    idempotent_writes,
-    length_limits,
-    rest,
-    viewer,
-)
+from github.Issue import Issue as GitHubIssue
+from github.PaginatedList import PaginatedList
+from github.Repository import Repository
+
+from kalypso_actions.clients.github import comments, idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
-from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.model.github import Issue, IssueEvent
 from kalypso_actions.model.own_account import Identity, is_marked
 
@@ -38,8 +34,11 @@ def find_all(
     Raises GitHubError.
     """
     failure = "the issues cannot be listed"
-    parameters = _filters(label, state, "asc")
-    issues = _issues(rest.read_all(github, repository, failure, "/issues", parameters))
+    issues = github.call(
+        repository,
+        failure,
+        lambda target: _issues(rest.all_of(_pages(target, label, state, "asc"))),
+    )
     for issue in issues:
         github.recent_writes.add_issue(repository, issue.number)
     return issues
@@ -57,7 +56,7 @@ def candidates(
     listed = find_all(github, repository)
     if with_closed:
         listed += find_all(github, repository, label=labels[0], state="closed")
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
     return tuple(
         issue
         for issue in listed
@@ -85,7 +84,7 @@ def ensure(
         length_limits.truncate_body(body),
     )
     known = tuple(candidates(github, repository, labels) if among is None else among)
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
     same_title = _with_title(known, title, identity, labels)
     created = not same_title
     if created:
@@ -123,8 +122,19 @@ def formerly_ours(issue: Issue, identity: Identity, labels: Sequence[str]) -> bo
 def events(github: GitHub, repository: str, number: int) -> tuple[IssueEvent, ...]:
     """Return the events of an issue or a pull request, oldest first. Raises GitHubError."""
     failure = f"the events of #{number} cannot be listed"
-    answers = rest.read_all(github, repository, failure, f"/issues/{number}/events")
-    return tuple(map(from_json.issue_event, answers))
+    return github.call(
+        repository,
+        failure,
+        lambda target: tuple(
+            IssueEvent(
+                name=event.event,
+                actor=rest.login_of(event.actor),
+                by_bot=bool(rest.login_of(event.actor)) and event.actor.type == "Bot",
+                date=event.created_at,
+            )
+            for event in rest.all_of(target.get_issue(number).get_events())
+        ),
+    )
 
 
 def close(github: GitHub, repository: str, number: int, *, mark: str, comment: str) -> bool:
@@ -140,16 +150,39 @@ def close(github: GitHub, repository: str, number: int, *, mark: str, comment: s
     return True
 
 
-def _filters(label: str, state: State, direction: str) -> dict[str, str]:
+def _pages(
+    repository: Repository, label: str, state: State, direction: str
+) -> PaginatedList[GitHubIssue]:
+    """Return the pages of issues and pull requests.
+
+    Issues lack `pull_request`, for which PyGithub would send a request for each of them.
+    """
     filters = {"state": state, "sort": "created", "direction": direction}
-    return {**filters, "labels": label} if label else filters
-
-
-def _issues(answers: Iterable[Json]) -> tuple[Issue, ...]:
-    issues = (
-        from_json.issue(answer) for answer in answers if not from_json.is_pull_request(answer)
+    return PaginatedList(
+        GitHubIssue,
+        repository.requester,
+        f"{repository.url}/issues",
+        {**filters, "labels": label} if label else filters,
+        attributesTransformer=lambda item: {"pull_request": None, **item},
     )
+
+
+def _issues(items: Iterable[GitHubIssue]) -> tuple[Issue, ...]:
+    """Convert issues, without pull requests."""
+    issues = (_converted(item) for item in items if item.pull_request is None)
     return tuple(sorted(issues, key=lambda issue: issue.number))
+
+
+def _converted(issue: GitHubIssue) -> Issue:
+    return Issue(
+        number=issue.number,
+        url=issue.html_url,
+        title=issue.title,
+        body=issue.body or "",
+        state="closed" if issue.state == "closed" else "open",
+        labels=rest.label_names(issue),
+        author=rest.login_of(issue.user),
+    )
 
 
 def _is_marked(issue: Issue, labels: Sequence[str]) -> bool:
@@ -172,26 +205,33 @@ def _with_title(
 def _newest(github: GitHub, repository: str, labels: Sequence[str]) -> tuple[Issue, ...]:
     """Return the newest page of open issues, which has a duplicate of an issue just opened."""
     failure = "the issues cannot be listed"
-    parameters = {**_filters(labels[0], "open", "desc"), "per_page": "100"}
-    return _issues(rest.read(github, repository, failure, "/issues", parameters))
+    return github.call(
+        repository,
+        failure,
+        lambda target: _issues(_pages(target, labels[0], "open", "desc").get_page(0)),
+    )
 
 
 def _get(github: GitHub, repository: str, number: int) -> Issue:
     failure = f"issue #{number} cannot be read"
-    return from_json.issue(rest.read(github, repository, failure, f"/issues/{number}"))
+    return github.call(
+        repository, failure, lambda target: _converted(target.get_issue(number).complete())
+    )
 
 
 def _create(github: GitHub, repository: str, title: str, body: str, labels: Sequence[str]) -> Issue:
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
 
     def find() -> Issue | None:
         newest = _newest(github, repository, labels)
         return next(iter(_with_title(newest, title, identity, labels)), None)
 
     def write() -> Issue:
-        failure = f"the issue “{title}” cannot be opened"
-        content = {"title": title, "body": body, "labels": list(labels)}
-        issue = from_json.issue(rest.write(github, repository, failure, "POST", "/issues", content))
+        issue = github.call(
+            repository,
+            f"the issue “{title}” cannot be opened",
+            lambda target: _converted(target.create_issue(title, body, labels=list(labels))),
+        )
         github.recent_writes.add_issue(repository, issue.number)
         return issue
 
@@ -209,7 +249,7 @@ def _update(github: GitHub, repository: str, number: int, body: str) -> Issue:
 
     def write() -> Issue:
         failure = f"issue #{number} cannot be updated"
-        return _edit(github, repository, failure, number, {"state": "open", "body": body})
+        return _edit(github, repository, failure, number, state="open", body=body)
 
     return idempotent_writes.write_verified(github, find, write)
 
@@ -227,15 +267,15 @@ def _close(github: GitHub, repository: str, number: int, reason: str) -> None:
 
     def write() -> Issue:
         failure = f"issue #{number} cannot be closed"
-        content = {"state": "closed", "state_reason": reason}
-        return _edit(github, repository, failure, number, content)
+        return _edit(github, repository, failure, number, state="closed", state_reason=reason)
 
     idempotent_writes.write_verified(github, find, write)
 
 
-def _edit(
-    github: GitHub, repository: str, failure: str, number: int, content: dict[str, str]
-) -> Issue:
-    return from_json.issue(
-        rest.write(github, repository, failure, "PATCH", f"/issues/{number}", content)
-    )
+def _edit(github: GitHub, repository: str, failure: str, number: int, **changes: Any) -> Issue:
+    def edit(target: Repository) -> Issue:
+        issue = target.get_issue(number)
+        issue.edit(**changes)
+        return _converted(issue)
+
+    return github.call(repository, failure, edit)

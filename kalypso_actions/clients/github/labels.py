@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 
 from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.errors import KalypsoError, Location
 
 
@@ -27,19 +26,18 @@ def ensure(
     """
     _check_name(repository, name)
 
-    def find() -> Json | None:
-        return _label(github, repository, name)
+    def find() -> bool | None:
+        return exists(github, repository, name) or None
 
-    def write() -> Json:
-        body = {
-            "name": name,
-            "color": color,
-            "description": length_limits.truncate(description, length_limits.LABEL_DESCRIPTION),
-        }
-        failure = f"the label “{name}” cannot be created"
-        label = rest.write(github, repository, failure, "POST", "/labels", body)
+    def write() -> bool:
+        text = length_limits.truncate(description, length_limits.LABEL_DESCRIPTION)
+        github.call(
+            repository,
+            f"the label “{name}” cannot be created",
+            lambda target: target.create_label(name, color, text),
+        )
         github.recent_writes.add_label(repository, name)
-        return label
+        return True
 
     if not read_first:
         idempotent_writes.write_verified(github, find, write)
@@ -49,13 +47,21 @@ def ensure(
 
 def names(github: GitHub, repository: str) -> tuple[str, ...]:
     """Return the names of all labels of a repository. Raises GitHubError."""
-    answers = rest.read_all(github, repository, "the labels cannot be listed", "/labels")
-    return tuple(str(answer["name"]) for answer in answers)
+    return github.call(
+        repository,
+        "the labels cannot be listed",
+        lambda target: tuple(label.name for label in rest.all_of(target.get_labels())),
+    )
 
 
 def exists(github: GitHub, repository: str, name: str) -> bool:
     """Whether the repository has a label of this name. Raises GitHubError."""
-    return _label(github, repository, name) is not None
+    label = github.call_optional(
+        repository,
+        f"the label “{name}” cannot be read",
+        lambda target: target.get_label(name).complete(),
+    )
+    return label is not None
 
 
 def add(
@@ -75,8 +81,9 @@ def add(
 
     def write() -> bool:
         failure = f"#{number} cannot be labelled {', '.join(names)}"
-        body = {"labels": list(names)}
-        rest.write(github, repository, failure, "POST", f"/issues/{number}/labels", body)
+        github.call(
+            repository, failure, lambda target: target.get_issue(number).add_to_labels(*names)
+        )
         return True
 
     if not read_first:
@@ -95,8 +102,9 @@ def remove(github: GitHub, repository: str, number: int, name: str) -> bool:
 
     def write() -> bool:
         failure = f"the label “{name}” cannot be removed from #{number}"
+        # PyGithub would not quote a slash in the name.
         path = f"/issues/{number}/labels/{rest.segment(name)}"
-        rest.write(github, repository, failure, "DELETE", path)
+        github.call(repository, failure, lambda target: rest.send(target, "DELETE", path))
         return True
 
     return idempotent_writes.write_if_absent(github, find, write)[1]
@@ -113,7 +121,7 @@ def delete(github: GitHub, repository: str, name: str) -> bool:
 
     def write() -> bool:
         failure = f"the label “{name}” cannot be deleted"
-        rest.write(github, repository, failure, "DELETE", f"/labels/{rest.segment(name)}")
+        github.call(repository, failure, lambda target: target.get_label(name).delete())
         return True
 
     return idempotent_writes.write_if_absent(github, find, write)[1]
@@ -125,15 +133,12 @@ def missing(names: Iterable[str], present: Iterable[str]) -> list[str]:
     return [name for name in names if name.lower() not in lower_case]
 
 
-def _label(github: GitHub, repository: str, name: str) -> Json | None:
-    failure = f"the label “{name}” cannot be read"
-    return rest.read_optional(github, repository, failure, f"/labels/{rest.segment(name)}")
-
-
 def _present(github: GitHub, repository: str, number: int) -> list[str]:
-    failure = f"the labels of #{number} cannot be read"
-    labels = rest.read_all(github, repository, failure, f"/issues/{number}/labels")
-    return [label["name"] for label in labels]
+    return github.call(
+        repository,
+        f"the labels of #{number} cannot be read",
+        lambda target: [label.name for label in rest.all_of(target.get_issue(number).get_labels())],
+    )
 
 
 def _check_name(repository: str, name: str) -> None:

@@ -7,15 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import from_json, issues, rest
+from github.PullRequest import PullRequest
+
+from kalypso_actions.clients.github import issues, rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.clients.github.repository_queries import (
-    STATUS_FIELDS,
-    by_context,
-    login,
-    query_repository,
-)
+from kalypso_actions.clients.github.errors import Json
+from kalypso_actions.clients.github.statuses import STATUS_FIELDS, by_context, login
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.overviews import (
     CommitView,
@@ -64,8 +61,7 @@ def read(
     overview = RepositoryOverview({}, {})
     for start in range(0, max(len(names), len(ids), 1), BATCH_SIZE):
         some_names, some_ids = (part[start : start + BATCH_SIZE] for part in (names, ids))
-        data = query_repository(
-            github,
+        data = github.query_repository(
             repository,
             failure,
             query(len(some_names), len(some_ids)),
@@ -74,8 +70,12 @@ def read(
         )
         overview = _merged(overview, data, some_names, some_ids)
     if data["pullRequests"]["totalCount"] > len(overview.pull_requests):
-        pulls = rest.read_all(github, repository, failure, "/pulls", {"state": "open"})
-        overview = replace(overview, pull_requests=tuple(map(_listed_pull_request, pulls)))
+        pulls = github.call(
+            repository,
+            failure,
+            lambda target: tuple(map(_listed_pull_request, rest.all_of(target.get_pulls("open")))),
+        )
+        overview = replace(overview, pull_requests=pulls)
     if data["issues"]["totalCount"] > len(overview.issues):
         found = issues.find_all(github, repository, label=label)
         listed = (OpenIssue(each.number, each.title, each.url, each.body) for each in found)
@@ -139,18 +139,16 @@ def _commit(node: Json) -> CommitView | None:
     )
 
 
-def _listed_pull_request(answer: Json) -> PullRequestView:
-    """Convert a pull request of the REST API."""
-    pull = from_json.pull_request(answer)
+def _listed_pull_request(pull: PullRequest) -> PullRequestView:
     return PullRequestView(
         number=pull.number,
         title=pull.title,
-        url=pull.url,
-        base=pull.base_branch,
-        head=pull.head_branch,
-        author=pull.author,
-        created_at=datetime.fromisoformat(answer["created_at"]),
-        is_draft=bool(answer.get("draft")),
+        url=pull.html_url,
+        base=pull.base.ref,
+        head=pull.head.ref,
+        author=rest.login_of(pull.user),
+        created_at=pull.created_at,
+        is_draft=pull.draft,
     )
 
 

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.clients.github.repository_queries import login
+from kalypso_actions.clients.github.errors import Json
+from kalypso_actions.clients.github.statuses import login
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 

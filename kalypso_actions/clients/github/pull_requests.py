@@ -6,22 +6,19 @@ somebody else. Never edit a pull request that somebody else opened from our bran
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal
+import itertools
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from typing import Any, Final, Literal
 from urllib.parse import urlencode
 
-from kalypso_actions.clients.github import (
-    comments,
-    from_json,
-    idempotent_writes,
-    length_limits,
-    rest,
-    viewer,
-)
+from github.PullRequest import PullRequest as GitHubPullRequest
+from github.Repository import Repository
+
+from kalypso_actions.clients.github import comments, idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
-from kalypso_actions.clients.github.messages import Json
 from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
@@ -49,9 +46,10 @@ def find(
 
     There is at most one open pull request for each base. Raises GitHubError.
     """
-    failure, parameters = _listing(repository, head, base, state)
-    answers = rest.read_all(github, repository, failure, "/pulls", parameters)
-    pulls = sorted(_matching(answers, head, base, state), key=lambda pull: -pull.number)
+    failure = f"the pull requests from {head} cannot be listed"
+    query = _filters(repository, head, base, state)
+    listed = _list(github, repository, failure, query, partial(_matches, head, base, state))
+    pulls = sorted(listed, key=lambda pull: -pull.number)
     for pull in pulls:
         github.recent_writes.add_pull_request(repository, pull)
     return tuple(pulls)
@@ -75,15 +73,19 @@ def closed_pages(
 
     Unmerged ones with the label `without` do not count. Read pages lazily. Raises GitHubError.
     """
-    failure, parameters = _listing(repository, head, base, "closed")
-    page = 0
-    while True:
-        page += 1
-        query = {**parameters, "per_page": str(PAGE_SIZE), "page": str(page)}
-        answers = rest.read(github, repository, failure, "/pulls", query)
-        pulls = _matching(answers, head, base, "closed")
+    failure = f"the pull requests from {head} cannot be listed"
+    query = {**_filters(repository, head, base, "closed"), "per_page": str(PAGE_SIZE)}
+    for page in itertools.count(1):
+
+        def read(target: Repository, page: int = page) -> tuple[bool, list[PullRequest]]:
+            answers = rest.read(target, "/pulls", {**query, "page": str(page)})
+            items = (GitHubPullRequest(target.requester, {}, answer) for answer in answers)
+            pulls = [_converted(pull) for pull in items if _matches(head, base, "closed", pull)]
+            return len(answers) < PAGE_SIZE, pulls
+
+        is_last, pulls = github.call(repository, failure, read)
         yield tuple(pull for pull in pulls if pull.merged or missing_labels([without], pull.labels))
-        if len(answers) < PAGE_SIZE:
+        if is_last:
             return
 
 
@@ -91,10 +93,14 @@ def open_into(github: GitHub, repository: str, base: str) -> tuple[PullRequest, 
     """Return all open pull requests into a branch, oldest first. Raises GitHubError."""
     failure = f"the pull requests into {base} cannot be listed"
     query = {"base": base, "state": "open"}
-    answers = rest.read_all(github, repository, failure, "/pulls", query)
-    pulls = map(from_json.pull_request, answers)
-    matching = (pull for pull in pulls if (pull.base_branch, pull.state) == (base, "open"))
-    return tuple(sorted(matching, key=lambda pull: pull.number))
+    pulls = _list(
+        github,
+        repository,
+        failure,
+        query,
+        lambda pull: (pull.base.ref, pull.state) == (base, "open"),
+    )
+    return tuple(sorted(pulls, key=lambda pull: pull.number))
 
 
 def open_from(github: GitHub, repository: str, owner: str, branch: str) -> tuple[PullRequest, ...]:
@@ -104,8 +110,7 @@ def open_from(github: GitHub, repository: str, owner: str, branch: str) -> tuple
     """
     failure = f"the pull requests from {owner}:{branch} cannot be listed"
     query = {"head": f"{owner}:{branch}", "state": "open"}
-    answers = rest.read_all(github, repository, failure, "/pulls", query)
-    return tuple(map(from_json.pull_request, answers))
+    return tuple(_list(github, repository, failure, query, lambda _: True))
 
 
 def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str]:
@@ -114,7 +119,8 @@ def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str
     GitHub lists at most 3000 files. Raises GitHubError.
     """
     failure = f"the files of pull request #{number} cannot be listed"
-    files = rest.read_all(github, repository, failure, f"/pulls/{number}/files")
+    path = f"/pulls/{number}/files"
+    files = github.call(repository, failure, lambda target: rest.read_all(target, path))
     paths = {str(file["filename"]) for file in files}
     return frozenset(paths | {str(file.get("previous_filename", "")) for file in files} - {""})
 
@@ -122,7 +128,9 @@ def changed_paths(github: GitHub, repository: str, number: int) -> frozenset[str
 def get(github: GitHub, repository: str, number: int) -> PullRequest:
     """Return a pull request by its number. Raises GitHubError."""
     failure = f"pull request #{number} cannot be read"
-    return from_json.pull_request(rest.read(github, repository, failure, f"/pulls/{number}"))
+    return github.call(
+        repository, failure, lambda target: _converted(target.get_pull(number).complete())
+    )
 
 
 def with_head(github: GitHub, repository: str, number: int, head: str) -> PullRequest:
@@ -174,9 +182,11 @@ def ensure(
 
     def create() -> PullRequest:
         failure = f"the pull request from {head} into {base} cannot be opened"
-        content = {"head": head, "base": base, "title": title, "body": body}
-        pull = from_json.pull_request(
-            rest.write(github, repository, failure, "POST", "/pulls", content, advice=ADVICE)
+        pull = github.call(
+            repository,
+            failure,
+            lambda target: _converted(target.create_pull(base, head, title=title, body=body)),
+            advice=ADVICE,
         )
         github.recent_writes.add_pull_request(repository, pull)
         return pull
@@ -209,7 +219,7 @@ def set_texts(
 
     def write() -> PullRequest:
         failure = f"pull request #{pull.number} cannot be updated"
-        return _edit(github, repository, failure, pull.number, {"title": title, "body": body})
+        return _edit(github, repository, failure, pull.number, title=title, body=body)
 
     return if_current(pull) or idempotent_writes.write_verified(
         github, lambda: if_current(get(github, repository, pull.number)), write
@@ -222,7 +232,7 @@ def is_own(github: GitHub, repository: str, pull: PullRequest) -> bool:
     Raises GitHubError, and KalypsoError if somebody else opened it, since GitHub allows no second
     one.
     """
-    identity = viewer.identity(github, repository)
+    identity = github.identity(repository)
     author, marked = pull.author or "a deleted account", is_marked(pull.body)
     if identity.wrote(author, is_marked=marked):
         return True
@@ -265,7 +275,7 @@ def close(
 
     def write() -> PullRequest:
         failure = f"pull request #{number} cannot be closed"
-        return _edit(github, repository, failure, number, {"state": "closed"})
+        return _edit(github, repository, failure, number, state="closed")
 
     idempotent_writes.write_verified(github, find_closed, write)
     return True
@@ -273,31 +283,45 @@ def close(
 
 def _replace(github: GitHub, repository: str, pull: PullRequest, labels: Collection[str]) -> None:
     """Close a pull request of a former identity, with a link to its replacement."""
-    login = viewer.identity(github, repository).login
+    login = github.identity(repository).login
     query = urlencode({"q": f"is:pr is:open head:{pull.head_branch}"})
     url = f"{github.server.server_url}/{repository}/pulls?{query}"
     reason = f"{login} writes for Kalypso now, and proposes this [in another pull request]({url})."
     close(github, repository, pull.number, mark=comments.REPLACED, comment=reason, labels=labels)
 
 
-def _listing(repository: str, head: str, base: str, state: State) -> tuple[str, dict[str, str]]:
-    """Return the error message and the query of a listing; GitHub lists the newest first."""
+def _filters(repository: str, head: str, base: str, state: State) -> dict[str, str]:
+    """Return the query of a listing; GitHub lists the newest first."""
     owner = repository.partition("/")[0]
     parameters = {"head": f"{owner}:{head}", "state": state}
-    if base:
-        parameters["base"] = base
-    return f"the pull requests from {head} cannot be listed", parameters
+    return {**parameters, "base": base} if base else parameters
 
 
-def _matching(answers: Iterable[Json], head: str, base: str, state: State) -> Iterator[PullRequest]:
-    """Filter a listing again: GitHub ignores an invalid filter and lists every pull request."""
-    for answer in answers:
-        if not from_json.in_own_repository(answer):
-            continue
-        pull = from_json.pull_request(answer)
-        same_branches = pull.head_branch == head and base in {"", pull.base_branch}
-        if same_branches and state in {"all", pull.state}:
-            yield pull
+def _list(
+    github: GitHub,
+    repository: str,
+    failure: str,
+    query: dict[str, str],
+    matches: Callable[[GitHubPullRequest], bool],
+) -> list[PullRequest]:
+    return github.call(
+        repository,
+        failure,
+        lambda target: [
+            _converted(pull) for pull in rest.all_of(target.get_pulls(**query)) if matches(pull)
+        ],
+    )
+
+
+def _matches(head: str, base: str, state: State, pull: GitHubPullRequest) -> bool:
+    """Filter a listing again: GitHub ignores an invalid filter and lists every pull request.
+
+    The head must be in the repository of the base, not in a fork.
+    """
+    repository: Repository | None = pull.head.repo
+    is_own = repository is not None and repository.id == pull.base.repo.id
+    same_branches = pull.head.ref == head and base in {"", pull.base.ref}
+    return is_own and same_branches and state in {"all", pull.state}
 
 
 def _truncated(title: str, body: str) -> tuple[str, str]:
@@ -305,8 +329,43 @@ def _truncated(title: str, body: str) -> tuple[str, str]:
 
 
 def _edit(
-    github: GitHub, repository: str, failure: str, number: int, content: dict[str, str]
+    github: GitHub, repository: str, failure: str, number: int, **changes: Any
 ) -> PullRequest:
-    return from_json.pull_request(
-        rest.write(github, repository, failure, "PATCH", f"/pulls/{number}", content)
+    def edit(target: Repository) -> PullRequest:
+        pull = target.get_pull(number)
+        pull.edit(**changes)
+        return _converted(pull)
+
+    return github.call(repository, failure, edit)
+
+
+def _converted(pull: GitHubPullRequest) -> PullRequest:
+    """Convert a pull request, and read only what GitHub has sent.
+
+    An item of a list lacks `mergeable`, and PyGithub would send a request for it. The head of a
+    deleted fork has no repository.
+    """
+    repository: Repository | None = pull.head.repo
+    merged = pull.merged_at is not None
+    auto_merge = pull.auto_merge or {}
+    return PullRequest(
+        number=pull.number,
+        url=pull.html_url,
+        title=pull.title,
+        body=pull.body or "",
+        state="closed" if pull.state == "closed" else "open",
+        merged=merged,
+        merge_commit=(pull.merge_commit_sha or "") if merged else "",
+        head_repository=repository.full_name if repository else "",
+        head_branch=pull.head.ref,
+        head_commit=pull.head.sha,
+        base_branch=pull.base.ref,
+        labels=rest.label_names(pull),
+        author=rest.login_of(pull.user),
+        mergeable=pull.mergeable if pull.completed else None,
+        merge_state=(pull.mergeable_state if pull.completed else None) or "",
+        node_id=pull.node_id,
+        auto_merge_by=(auto_merge["enabled_by"] or {"login": "ghost"})["login"]
+        if auto_merge
+        else "",
     )

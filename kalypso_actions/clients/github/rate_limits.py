@@ -1,4 +1,4 @@
-"""GitHub's rate limits: whether a response is due to one, and until when to wait.
+"""GitHub's rate limits: whether a response is due to one, until when to wait, and what was used.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api: wait for
 `retry-after`; otherwise, if nothing remains, until `x-ratelimit-reset`; otherwise at least a
@@ -8,12 +8,14 @@ minute, and longer each time.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Final
+from typing import Any, Final
 
-from kalypso_actions.clients.github.messages import Json, Response
+from kalypso_actions.model.counts import counted
 
 SECONDARY_WAIT: Final = 60.0
 """Seconds to wait if GitHub does not name a time."""
@@ -28,13 +30,12 @@ SECONDS: Final = re.compile(r"[0-9]{1,10}")
 LIMIT_MESSAGE: Final = re.compile(r"rate limit|abuse detection|too many requests", re.IGNORECASE)
 
 
-def is_limited(response: Response) -> bool:
-    """Whether GitHub refused a request because of a rate limit.
+def is_limited(status: int, headers: Mapping[str, str], body: Any) -> bool:
+    """Whether GitHub refused a request because of a rate limit; headers have lower-case names.
 
     GitHub answers 403 or 429; for new content also 422 (cloudflare/pint#699, cli/cli#4801); GraphQL
     also answers 200 with an error of its own type.
     """
-    status, headers, body = response.status, response.headers, response.body
     if status == 429:
         return True
     message = str(body.get("message") or "") if isinstance(body, dict) else ""
@@ -47,7 +48,7 @@ def is_limited(response: Response) -> bool:
     return isinstance(errors, list) and any(map(_is_limit, errors))
 
 
-def _is_limit(error: Json) -> bool:
+def _is_limit(error: Any) -> bool:
     if not isinstance(error, dict):
         return False
     is_limit = error.get("type") in GRAPHQL_TYPES or error.get("code") == "abuse"
@@ -76,3 +77,55 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> datetime | None:
     except ValueError:
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class _Use:
+    requests: int = 0
+    limit: int | None = None
+    remaining: int | None = None
+    reset: int | None = None
+
+
+class Quota:
+    """Counts requests by account and resource (`core`, `graphql`). Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._uses: dict[tuple[str, str], _Use] = {}
+
+    def count(self, account: str, path: str, headers: Mapping[str, str]) -> None:
+        """Count a request by the headers of its response, which a server without limits omits."""
+        default = "graphql" if path.endswith("/graphql") else "core"
+        key = (account, headers.get("x-ratelimit-resource", default))
+        with self._lock:
+            use = self._uses.setdefault(key, _Use())
+            use.requests += 1
+            use.limit = _number(headers, "x-ratelimit-limit", use.limit)
+            use.remaining = _number(headers, "x-ratelimit-remaining", use.remaining)
+            use.reset = _number(headers, "x-ratelimit-reset", use.reset)
+
+    @property
+    def requests(self) -> int:
+        """The number of all requests."""
+        with self._lock:
+            return sum(use.requests for use in self._uses.values())
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the summary for the log, one line for each account and resource."""
+        with self._lock:
+            return tuple(_line(*key, use) for key, use in sorted(self._uses.items()))
+
+
+def _line(account: str, resource: str, use: _Use) -> str:
+    of = f" of {account}" if account else ""
+    line = f"GitHub API ({resource}{of}): {counted(use.requests, 'request')}"
+    if use.remaining is None or use.limit is None:
+        return line
+    line += f", {use.remaining} of {use.limit} left"
+    return f"{line} until {datetime.fromtimestamp(use.reset, UTC):%H:%M} UTC" if use.reset else line
+
+
+def _number(headers: Mapping[str, str], name: str, before: int | None) -> int | None:
+    text = headers.get(name, "")
+    return int(text) if SECONDS.fullmatch(text) else before

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from kalypso_actions.clients.github.errors import message_of
-from kalypso_actions.clients.github.messages import ErrorResponseError, Json
+from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.model.github import PullRequest
 
 T = TypeVar("T")
@@ -42,7 +41,8 @@ REFUSALS: Final = (
     (r"POST /graphql", 422, "Could not resolve to a node", "node {pull}"),
     (r"POST /graphql", 422, "Head branch is out of date", "commit {head}"),
 )
-"""Pattern of method and path, status, pattern of GitHub's message, the object's name."""
+"""Pattern of method and path (after that of the repository), status, pattern of GitHub's message,
+the object's name."""
 
 
 class RecentWrites:
@@ -78,20 +78,17 @@ class RecentWrites:
         """Whether a commit was recently recorded for a branch."""
         return self._has(repository, f"commit {commit}")
 
-    def await_visibility(
-        self, repository: str, method: str, path: str, body: Json, send: Callable[[], T]
-    ) -> T:
+    def await_visibility(self, repository: str, send: Callable[[], T]) -> T:
         """Return the result of `send`; repeat it while GitHub may not know of a recent write.
 
-        `path` begins after `/repos/{owner}/{repo}`; `body` has the variables of a mutation, whose
-        path is `/graphql`. Raises what `send` raises.
+        Raises what `send` raises.
         """
         delays = iter(DELAYS)
         while True:
             try:
                 return send()
-            except ErrorResponseError as error:
-                name = _refused_object(method, path, body, error)
+            except GitHubError as error:
+                name = _refused_object(error)
                 delay = next(delays, None) if name and self._has(repository, name) else None
                 if delay is None:
                     raise
@@ -108,16 +105,17 @@ class RecentWrites:
         return written_at is not None and self._now() - written_at < WINDOW
 
 
-def _refused_object(method: str, path: str, body: Json, error: ErrorResponseError) -> str:
+def _refused_object(error: GitHubError) -> str:
     """Return the object that GitHub may not know of yet; "" for every other refusal."""
-    response = error.response
+    method, path, content = error.request
+    path = re.sub(r".*/repos/[^/]+/[^/]+", "", path, count=1)
     for pattern, status, message, name in REFUSALS:
         request = re.fullmatch(pattern, f"{method} {path}")
-        if (
-            request is None
-            or response.status != status
-            or not re.search(message, message_of(response.body), re.IGNORECASE)
-        ):
-            continue
-        return name.format_map(defaultdict(str, {**(body or {}), **request.groupdict()}))
+        is_meant = request and error.status == status
+        if request and is_meant and re.search(message, error.reason, re.IGNORECASE):
+            return name.format_map(
+                defaultdict(
+                    str, {**(content if isinstance(content, dict) else {}), **request.groupdict()}
+                )
+            )
     return ""

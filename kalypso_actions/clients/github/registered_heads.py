@@ -7,8 +7,8 @@ import posixpath
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
-from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.errors import Location
 from kalypso_actions.model.github import PathHead, RegisteredPath
 

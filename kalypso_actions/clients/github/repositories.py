@@ -1,30 +1,42 @@
-"""Facts about a repository."""
+"""Facts about a repository: settings, environments, names of secrets and variables.
+
+GitHub never returns the values of secrets.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from github.Permissions import Permissions
+from github.Repository import Repository
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.model.github import RepositoryFacts, Visibility
+from kalypso_actions.model.github import (
+    ActionsSettings,
+    RepositoryFacts,
+    SettingNames,
+    Visibility,
+)
 
 
 def get(github: GitHub, repository: str) -> RepositoryFacts:
     """Return the facts about a repository. Raises GitHubError."""
-    answer = rest.read(github, repository, "the repository cannot be read", "")
-    permissions = answer.get("permissions") or {}
-    return RepositoryFacts(
-        id=answer["id"],
-        name=answer["full_name"],
-        owner_id=answer["owner"]["id"],
-        is_organization=answer["owner"]["type"] == "Organization",
-        default_branch=answer["default_branch"],
-        may_push=permissions.get("push", True),
-        is_archived=answer["archived"],
-        created_at=datetime.fromisoformat(answer["created_at"]),
-        visibility=_visibility(answer),
-    )
+
+    def read(target: Repository) -> RepositoryFacts:
+        target.complete()
+        permissions: Permissions | None = target.permissions
+        return RepositoryFacts(
+            id=target.id,
+            name=target.full_name,
+            owner_id=target.owner.id,
+            is_organization=target.owner.type == "Organization",
+            default_branch=target.default_branch,
+            may_push=permissions is None or permissions.push is not False,
+            is_archived=target.archived,
+            created_at=target.created_at,
+            visibility=_visibility(target),
+        )
+
+    return github.call(repository, "the repository cannot be read", read)
 
 
 def id_of_name(github: GitHub, name: str, repository: str) -> int:
@@ -35,15 +47,97 @@ def id_of_name(github: GitHub, name: str, repository: str) -> int:
     GitHubError.
     """
     path = "/".join(map(rest.segment, name.split("/")))
+    return github.call(
+        repository,
+        f"the repository cannot be read by the name {name}",
+        lambda target: Repository(target.requester, url=f"/repos/{path}").id,
+    )
 
-    def read() -> int:
-        return int(github.send(repository, "GET", f"/repos/{path}").body["id"])
 
-    return github.call(repository, f"the repository cannot be read by the name {name}", read)
+def site_is_public(github: GitHub, repository: str) -> bool | None:
+    """Return whether everybody may read the repository's Pages; None if GitHub does not say.
+
+    A private repository's site is public, too, unless GitHub Enterprise Cloud restricts it
+    (docs.github.com/pages/getting-started-with-github-pages/
+    changing-the-visibility-of-your-github-pages-site). Return None for a repository without a
+    site, too. Raises GitHubError.
+    """
+    site = github.call_optional(
+        repository, "GitHub Pages cannot be read", lambda target: rest.read(target, "/pages")
+    )
+    answer = (site or {}).get("public")
+    return answer if isinstance(answer, bool) else None
 
 
-def _visibility(answer: Json) -> Visibility:
+def environments(github: GitHub, repository: str) -> tuple[str, ...]:
+    """Return the names of the repository's environments. Raises GitHubError."""
+    failure = "the environments cannot be listed"
+    return tuple(_names(github, repository, failure, "/environments", "environments"))
+
+
+def variable(github: GitHub, repository: str, environment: str, name: str) -> str | None:
+    """Return a variable of an environment; None if either does not exist.
+
+    Variables of the repository and the organization do not count. Raises GitHubError.
+    """
+    return github.call_optional(
+        repository,
+        f"the variable {name} of the environment {environment} cannot be read",
+        lambda target: target.get_environment(environment).get_variable(name).value,
+    )
+
+
+def settings(github: GitHub, repository: str) -> SettingNames:
+    """Return the names for all jobs, including those of the organization. Raises GitHubError."""
+    names = {
+        item: frozenset(
+            name
+            for path in (f"/actions/organization-{item}", f"/actions/{item}")
+            for name in _names(github, repository, f"the {item} cannot be listed", path, item)
+        )
+        for item in ("secrets", "variables")
+    }
+    return SettingNames(**names)
+
+
+def settings_of_environment(github: GitHub, repository: str, environment: str) -> SettingNames:
+    """Return the names that only jobs of an existing environment see. Raises GitHubError."""
+    path = f"/environments/{rest.segment(environment)}"
+    names = {
+        item: frozenset(
+            _names(
+                github,
+                repository,
+                f"the {item} of the environment {environment} cannot be listed",
+                f"{path}/{item}",
+                item,
+            )
+        )
+        for item in ("secrets", "variables")
+    }
+    return SettingNames(**names)
+
+
+def settings_of_actions(github: GitHub, repository: str) -> ActionsSettings:
+    """Return the repository's settings of GitHub Actions. Raises GitHubError."""
+    failure = "the settings of GitHub Actions cannot be read"
+    path = "/actions/permissions"
+    settings = github.call(repository, failure, lambda target: rest.read(target, path))
+    jobs = github.call(repository, failure, lambda target: rest.read(target, f"{path}/workflow"))
+    return ActionsSettings(
+        enabled=settings["enabled"],
+        allowed=settings.get("allowed_actions", "all"),
+        jobs_may_open_pull_requests=jobs["can_approve_pull_request_reviews"],
+    )
+
+
+def _names(github: GitHub, repository: str, failure: str, path: str, item: str) -> list[str]:
+    items = github.call(repository, failure, lambda target: rest.read_all(target, path, item=item))
+    return [str(entry["name"]) for entry in items]
+
+
+def _visibility(repository: Repository) -> Visibility:
     """Return the visibility; servers that do not know internal repositories only say `private`."""
-    if answer["private"]:
-        return "internal" if answer.get("visibility") == "internal" else "private"
+    if repository.private:
+        return "internal" if repository.visibility == "internal" else "private"
     return "public"

@@ -1,22 +1,26 @@
-"""Call GitHub's REST API by the paths of its description, with JSON in and out."""
+"""Lists of PyGithub, and requests that PyGithub has no method for, with JSON in and out.
+
+Paths begin after that of the repository.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 from urllib.parse import quote
 
-from requests.utils import parse_header_links
+from github import BadAttributeException
+from github.GithubObject import NonCompletableGithubObject
+from github.Issue import Issue
+from github.NamedUser import NamedUser
+from github.Organization import Organization
+from github.PaginatedList import PaginatedList
+from github.PullRequest import PullRequest
+from github.Repository import Repository
 
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
-from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.errors import Location
+from kalypso_actions.clients.github.errors import GitHubError, Json
 
-PAGE_SIZE: Final = "100"
-"""Items per page: GitHub's maximum."""
-
-Advice = Mapping[str, str]
-"""A phrase of GitHub's message, in lower case -> what to change; the first match counts."""
+T = TypeVar("T")
 
 
 def segment(name: str) -> str:
@@ -24,160 +28,59 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def read(
-    github: GitHub,
-    repository: str,
-    failure: str,
-    path: str,
-    parameters: Mapping[str, str] | None = None,
-) -> Json:
-    """GET a path, which begins after `/repos/{owner}/{repo}`; for a list, return one page.
-
-    `failure` begins the error message. Raises GitHubError.
-    """
-    return github.call(
-        repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
-    )
+def send(repository: Repository, method: str, path: str, body: Json = None) -> Json:
+    """Send a request and return the JSON of the response."""
+    url = repository.url + path
+    return repository.requester.requestJsonAndCheck(method, url, input=body)[1]
 
 
-def read_optional(
-    github: GitHub,
-    repository: str,
-    failure: str,
-    path: str,
-    parameters: Mapping[str, str] | None = None,
-) -> Json | None:
-    """As `read`, but return None if GitHub answers 404. Raises GitHubError."""
-    return github.call_optional(
-        repository, failure, lambda: _send(github, repository, "GET", path, parameters=parameters)
-    )
+def read(repository: Repository, path: str, parameters: Mapping[str, str] | None = None) -> Json:
+    """GET a path; for a list, return one page."""
+    url = repository.url + path
+    return repository.requester.requestJsonAndCheck("GET", url, dict(parameters or {}))[1]
 
 
 def read_all(
-    github: GitHub,
-    repository: str,
-    failure: str,
+    repository: Repository,
     path: str,
     parameters: Mapping[str, str] | None = None,
     *,
-    item: str = "",
+    item: str = "items",
 ) -> list[Json]:
-    """GET all pages of a list.
-
-    `item` is the key of the list if a page is an object. Raises GitHubError.
-    """
-    return github.call(
-        repository,
-        failure,
-        lambda: _read_pages(github, repository, failure, path, parameters, item),
-    )
+    """GET all pages of a list; `item` is the key of the list if a page is an object."""
+    url, query = repository.url + path, dict(parameters or {})
+    pages = PaginatedList(_JsonItem, repository.requester, url, query, list_item=item)
+    return [entry.raw_data for entry in all_of(pages)]
 
 
-def read_all_optional(
-    github: GitHub,
-    repository: str,
-    failure: str,
-    path: str,
-    parameters: Mapping[str, str] | None = None,
-    *,
-    item: str = "",
-) -> list[Json] | None:
-    """As `read_all`, but return None if GitHub answers 404. Raises GitHubError."""
-    return github.call_optional(
-        repository,
-        failure,
-        lambda: _read_pages(github, repository, failure, path, parameters, item),
-    )
+def login_of(account: NamedUser | Organization | None) -> str:
+    """Return an author's login; "" for a deleted account."""
+    return account.login if account else ""
 
 
-def write(
-    github: GitHub,
-    repository: str,
-    failure: str,
-    method: str,
-    path: str,
-    body: Json = None,
-    *,
-    advice: Advice | None = None,
-) -> Json:
-    """POST, PATCH, PUT or DELETE, once; `idempotent_writes` handles lost responses.
-
-    Raises GitHubError with the `advice` for GitHub's message.
-    """
+def label_names(item: Issue | PullRequest) -> tuple[str, ...]:
+    """Return the names of labels; an issue may have a label as plain text."""
     try:
-        return github.call(
-            repository, failure, lambda: _send(github, repository, method, path, body)
+        return tuple(label.name for label in item.labels)
+    except BadAttributeException as error:
+        return tuple(
+            label if isinstance(label, str) else label["name"] for label in error.actual_value
         )
-    except GitHubError as error:
-        # If no token could be obtained, the refusal concerns the token request.
-        reason = error.reason.lower() if error.problem.message.startswith(failure) else ""
-        for phrase, change in (advice or {}).items():
-            if phrase in reason:
-                raise with_advice(error, change) from None
-        raise
 
 
-def with_advice(error: GitHubError, advice: str) -> GitHubError:
-    """Return the same error with this advice."""
-    return GitHubError(
-        error.problem.message,
-        error.problem.where,
-        advice,
-        status=error.status,
-        reason=error.reason,
-        errors=error.errors,
-        uncertain=error.uncertain,
-        limited=error.limited,
-    )
+def all_of(pages: Iterable[T]) -> list[T]:
+    """Return the items of all pages."""
+    try:
+        return list(pages)
+    except (AttributeError, KeyError, TypeError, ValueError):  # PyGithub expects a list of objects
+        raise GitHubError("GitHub sent something other than a list") from None
 
 
-def _read_pages(
-    github: GitHub,
-    repository: str,
-    failure: str,
-    path: str,
-    parameters: Mapping[str, str] | None,
-    item: str,
-) -> list[Json]:
-    def read_pages() -> list[Json]:
-        items: list[Json] = []
-        url = f"/repos/{repository}{path}"
-        query: Mapping[str, str] | None = {"per_page": PAGE_SIZE, **(parameters or {})}
-        while url:
-            answer = github.send(repository, "GET", url, query)
-            page = answer.body.get(item) if isinstance(answer.body, dict) else answer.body
-            if not isinstance(page, list):
-                message = f"{failure}: GitHub sent something other than a list"
-                raise GitHubError(message, Location(repository))
-            items += page
-            url, query = _next_page(answer.headers), None
-        return items
+class _JsonItem(NonCompletableGithubObject):
+    """An item of a list, which has nothing but its JSON."""
 
-    return github.recent_writes.await_visibility(repository, "GET", path, None, read_pages)
+    def _initAttributes(self) -> None:  # noqa: N802 - PyGithub's name
+        pass
 
-
-def _next_page(headers: Mapping[str, str]) -> str:
-    """Return the URL of the next page; "" for the last one.
-
-    https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api
-    """
-    links = parse_header_links(headers.get("link", ""))
-    return next((link["url"] for link in links if link.get("rel") == "next"), "")
-
-
-def _send(
-    github: GitHub,
-    repository: str,
-    method: str,
-    path: str,
-    body: Json = None,
-    parameters: Mapping[str, str] | None = None,
-) -> Json:
-    url = f"/repos/{repository}{path}"
-    return github.recent_writes.await_visibility(
-        repository,
-        method,
-        path,
-        body,
-        lambda: github.send(repository, method, url, parameters, body).body,
-    )
+    def _useAttributes(self, attributes: Json) -> None:  # noqa: N802 - PyGithub's name
+        attributes.items  # noqa: B018 - raises AttributeError

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.clients.github.errors import GitHubError
+from kalypso_actions.errors import UsageError
 from kalypso_actions.model.urls import is_loopback, name_in, repository_key
 
 API_URL: Final = "https://api.github.com"
@@ -16,7 +17,7 @@ SERVER_URL: Final = "https://github.com"
 PORTS: Final = {"http": 80, "https": 443}
 
 
-class ForeignUrlError(KalypsoError):
+class ForeignUrlError(GitHubError):
     """A URL does not belong to the API; it gets no request, and above all no credential."""
 
 
@@ -80,20 +81,17 @@ class GitHubServer:
         if {".", ".."} & set(parts.path.split("/")):
             raise ForeignUrlError(
                 f"the path {parts.path} contains . or ..",
-                Location(self.api_url),
-                "correct the name of the repository, branch or file",
+                advice="correct the name of the repository, branch or file",
             )
-        path = urlsplit(self.api_url).path
-        inside = parts.path == path or parts.path.startswith(path + "/")
-        if _origin(parts) == _origin(urlsplit(self.api_url)) and inside:
-            return whole
-        if whole == self.graphql_url:
+        base = urlsplit(self.api_url)
+        inside = parts.path in {base.path, urlsplit(self.graphql_url).path}
+        inside |= parts.path.startswith(base.path + "/")
+        if _origin(parts) == _origin(base) and inside:
             return whole
         place = f"{parts.scheme}://{parts.hostname}" if parts.hostname else "no server"
         raise ForeignUrlError(
             f"GitHub sends a URL of {place}, outside of {self.api_url}",
-            Location(self.api_url),
-            "set GITHUB_API_URL to the URL of the API in the server's own responses",
+            advice="set GITHUB_API_URL to the URL of the API in the server's own responses",
         )
 
     def owner(self, url: str) -> str | None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import idempotent_writes, length_limits, rest, viewer
+from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.messages import Json
-from kalypso_actions.clients.github.repository_queries import (
-    STATUS_FIELDS,
-    by_context,
-    query_repository,
-)
+from kalypso_actions.clients.github.errors import Json
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
@@ -25,6 +21,14 @@ ADVICE: Final = {
 }
 
 BATCH_SIZE: Final = 100
+
+PERMISSIONS: Final = "contents: read and statuses: read"
+
+STATUS_FIELDS: Final = (
+    "oid status { contexts { context state description createdAt targetUrl "
+    "creator { __typename login } } }"
+)
+"""The fields of a commit that `by_context` reads."""
 
 
 def of_commits(
@@ -43,8 +47,8 @@ def of_commits(
         batch = ids[start : start + BATCH_SIZE]
         failure = f"the statuses of {len(batch)} commits cannot be read"
         variables = {f"commit{n}": commit for n, commit in enumerate(batch)}
-        data = query_repository(
-            github, repository, failure, query_of_commits(len(batch)), variables
+        data = github.query_repository(
+            repository, failure, query_of_commits(len(batch)), variables, PERMISSIONS
         )
         statuses |= _by_commit(data[f"c{n}"] for n in range(len(batch)))
     return statuses
@@ -60,7 +64,8 @@ def of_history(
     """
     failure = f"the statuses of the newest commits of {branch} cannot be read"
     variables = {"ref": f"refs/heads/{branch}", "most": most}
-    ref = query_repository(github, repository, failure, QUERY_OF_HISTORY, variables)["ref"]
+    query = QUERY_OF_HISTORY
+    ref = github.query_repository(repository, failure, query, variables, PERMISSIONS)["ref"]
     return {} if ref is None else _by_commit(ref["target"]["history"]["nodes"])
 
 
@@ -122,7 +127,7 @@ def post(
             return None
         link = new.target_url if run_url else current.target_url
         is_equal = replace(current, context=new.context, target_url=link) == new
-        if is_equal and viewer.identity(github, repository).is_of_chain(current.author):
+        if is_equal and github.identity(repository).is_of_chain(current.author):
             return current
         return None
 
@@ -146,9 +151,36 @@ def _send(github: GitHub, repository: str, commit: str, status: CommitStatus) ->
         body["target_url"] = status.target_url
     failure = f"the status “{status.context}” of commit {commit} cannot be posted"
     path = f"/statuses/{rest.segment(commit)}"
-    rest.write(github, repository, failure, "POST", path, body, advice=ADVICE)
+    # PyGithub would read the commit first.
+    github.call(
+        repository, failure, lambda target: rest.send(target, "POST", path, body), advice=ADVICE
+    )
 
 
 def _by_commit(nodes: Iterable[Json]) -> dict[str, Mapping[str, CommitStatus]]:
     """Convert GraphQL's commits; an object of another type is `{}`, a missing one is null."""
     return {node["oid"]: by_context(node["status"]) for node in nodes if node}
+
+
+def by_context(status: Json) -> Mapping[str, CommitStatus]:
+    """Return the statuses in a commit's `status` (`STATUS_FIELDS`), by context in lower case."""
+    contexts: Sequence[Json] = [] if status is None else status["contexts"]
+    return {
+        context["context"].lower(): CommitStatus(
+            context=context["context"],
+            state=context["state"].lower(),
+            description=context["description"] or "",
+            target_url=context["targetUrl"] or "",
+            author=login(context["creator"]),
+            created_at=datetime.fromisoformat(context["createdAt"]),
+        )
+        for context in contexts
+    }
+
+
+def login(actor: Json) -> str:
+    """Return an actor's login as REST writes it: GraphQL omits the `[bot]`."""
+    if actor is None:
+        return ""
+    name = str(actor["login"]).removesuffix("[bot]")
+    return f"{name}[bot]" if actor["__typename"] == "Bot" else name

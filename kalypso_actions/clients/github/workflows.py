@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final, get_args
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+from github.Repository import Repository
+from github.WorkflowRun import WorkflowRun as GitHubRun
+
 from kalypso_actions.clients.github import rest
-from kalypso_actions.clients.github.connection import GitHub, GitHubError
-from kalypso_actions.clients.github.messages import Json
+from kalypso_actions.clients.github.connection import Advice, GitHub
+from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import ActiveRun, RunStatus, WorkflowRun, WorkflowState
 
@@ -59,10 +61,14 @@ def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
 
     States: active, disabled_manually, disabled_inactivity, disabled_fork, deleted.
     """
-    failure = "the workflows cannot be listed"
-    path = "/actions/workflows"
-    workflows = rest.read_all(github, repository, failure, path, item="workflows")
-    return tuple(WorkflowState(workflow["path"], workflow["state"]) for workflow in workflows)
+    return github.call(
+        repository,
+        "the workflows cannot be listed",
+        lambda target: tuple(
+            WorkflowState(workflow.path, workflow.state)
+            for workflow in rest.all_of(target.get_workflows())
+        ),
+    )
 
 
 def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[ActiveRun, ...]:
@@ -74,15 +80,17 @@ def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[Act
     callers check again after a pause. Raises GitHubError.
     """
     failure = f"the runs of {workflow_file} cannot be listed"
-    path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
     runs: dict[int, ActiveRun] = {}
     for status in get_args(RunStatus):
-        answers = rest.read_all_optional(
-            github, repository, failure, path, {"status": status}, item="workflow_runs"
-        )
-        if answers is None:
+
+        def read(target: Repository, status: RunStatus = status) -> list[ActiveRun]:
+            pages = target.get_workflow(workflow_file).get_runs(status=status)
+            return [_active_run(run, status) for run in rest.all_of(pages) if run.status == status]
+
+        listed = github.call_optional(repository, failure, read)
+        if listed is None:
             return ()
-        runs |= {run["id"]: _active_run(run) for run in answers if run["status"] == status}
+        runs |= {run.id: run for run in listed}
     return tuple(sorted(runs.values(), key=lambda run: -run.id))
 
 
@@ -111,16 +119,19 @@ def _send(github: GitHub, repository: str, workflow_file: str, content: Json) ->
     path = f"/actions/workflows/{rest.segment(workflow_file)}/dispatches"
     advice = _advice(repository, workflow_file, content["ref"])
     try:
-        return rest.write(github, repository, failure, "POST", path, content, advice=advice)
+        return github.call(
+            repository,
+            failure,
+            lambda target: rest.send(target, "POST", path, content),
+            advice=advice,
+        )
     except GitHubError as error:
         if error.uncertain:
-            raise rest.with_advice(
-                error, "it may have been started: check the repository's Actions, then try again"
-            ) from None
+            error.advise("it may have been started: check the repository's Actions, then try again")
         raise
 
 
-def _advice(repository: str, workflow_file: str, ref: str) -> rest.Advice:
+def _advice(repository: str, workflow_file: str, ref: str) -> Advice:
     file = f".github/workflows/{workflow_file}"
     return {
         "not found": f"commit {file} to the default branch of {repository}, where GitHub looks for"
@@ -143,11 +154,11 @@ def _run(answer: Json) -> WorkflowRun | None:
     return WorkflowRun(id=answer["workflow_run_id"], url=answer["html_url"])
 
 
-def _active_run(answer: Json) -> ActiveRun:
+def _active_run(run: GitHubRun, status: RunStatus) -> ActiveRun:
     return ActiveRun(
-        id=answer["id"],
-        url=answer["html_url"],
-        title=answer["display_title"],
-        status=answer["status"],
-        created_at=datetime.fromisoformat(answer["created_at"]),
+        id=run.id,
+        url=run.html_url,
+        title=run.display_title,
+        status=status,
+        created_at=run.created_at,
     )

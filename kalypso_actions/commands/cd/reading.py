@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from kalypso_actions.clients.github import commits, pull_requests, viewer
+from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.shared.auto_merge import read_auto_merges
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
@@ -109,7 +109,7 @@ def read_facts(
         return _with_replaced(facts, replaced, commit, context)
     facts = _with_replaced(facts, facts.before, commit, context)
     # A job's own token cannot access GitOps repositories; with it, schedule disables auto-merges.
-    is_job = viewer.identity(context.github, context.control_plane).login == JOBS
+    is_job = context.github.identity(context.control_plane).login == JOBS
     if facts.advance.rollback and not is_job:
         ends, problems = read_auto_merges(inputs.environment, context, of_people=True)
         return replace(facts, auto_merges=tuple(ends), problems=tuple(problems))

@@ -18,7 +18,6 @@ from kalypso_actions.clients.github import (
     labels,
     merging,
     pull_requests,
-    refs,
     statuses,
 )
 from kalypso_actions.commands.doctor.facts import Checklist, Facts
@@ -191,8 +190,8 @@ class _Trial:
         head = branches.head(github, repository, branch)
         while head is not None:
             try:
-                refs.delete(github, repository, branch, expected=head)
-            except refs.RefConflictError as error:
+                branches.delete(github, repository, branch, expected=head)
+            except branches.RefConflictError as error:
                 head = error.head
             else:
                 return

@@ -9,11 +9,9 @@ from typing import Final
 
 from kalypso_actions.clients.github import (
     branches,
-    environments,
     labels,
     pull_requests,
     repositories,
-    settings,
     workflows,
 )
 from kalypso_actions.clients.github.apps import Installations
@@ -94,7 +92,9 @@ def check_control_plane(
             if MODE.search(cd_workflow):
                 check_copies(main, files, ours, checklist)
     by_job = proposes(cd_workflow)
-    actions = checklist.optional(lambda: settings.of_actions(context.github, name), name)
+    actions = checklist.optional(
+        lambda: repositories.settings_of_actions(context.github, name), name
+    )
     if actions:
         checklist.add(rules.actions_checks(name, actions, used.actions, proposes_by_job=by_job))
     if by_job:
@@ -128,7 +128,7 @@ def _check_names(
     Returns the visible names of each environment.
     """
     name, github = context.control_plane, context.github
-    of_repository = checklist.optional(lambda: settings.of_repository(github, name), name)
+    of_repository = checklist.optional(lambda: repositories.settings(github, name), name)
     of_environments = _names_of_environments(context, facts, checklist)
     if of_repository:
         checklist.add(
@@ -142,7 +142,7 @@ def _names_of_environments(
 ) -> Mapping[str, SettingNames]:
     """Return the visible names of each GitHub environment; a missing one has none."""
     name, github = context.control_plane, context.github
-    existing = checklist.optional(lambda: environments.names(github, name), name)
+    existing = checklist.optional(lambda: repositories.environments(github, name), name)
     if existing is None:
         return {}
     names: dict[str, SettingNames] = {}
@@ -152,7 +152,9 @@ def _names_of_environments(
         if check.state != "ok":
             names[environment] = SettingNames()
             continue
-        visible = checklist.optional(partial(settings.of_environment, github, name, environment))
+        visible = checklist.optional(
+            partial(repositories.settings_of_environment, github, name, environment)
+        )
         if visible:
             names[environment] = visible
     return names
@@ -232,7 +234,7 @@ def check_promotion(
         checklist.add([rules.promotes_by_secret(name, environment.name)])
         return
     variable = checklist.optional(
-        partial(environments.variable, github, name, environment.name, rules.NEXT_ENVIRONMENT)
+        partial(repositories.variable, github, name, environment.name, rules.NEXT_ENVIRONMENT)
     )
     names = split_list(variable or "")
     try:
@@ -320,12 +322,14 @@ def _check_repository(
     context: CommandContext, repository: str, used: Used, checklist: Checklist
 ) -> None:
     github = context.github
-    actions = checklist.optional(lambda: settings.of_actions(github, repository), repository)
+    actions = checklist.optional(
+        lambda: repositories.settings_of_actions(github, repository), repository
+    )
     if actions:
         checklist.add(
             rules.actions_checks(repository, actions, used.actions, proposes_by_job=False)
         )
-    names = checklist.optional(lambda: settings.of_repository(github, repository), repository)
+    names = checklist.optional(lambda: repositories.settings(github, repository), repository)
     if names:
         checklist.add(name_checks(repository, used.names, names, {}))
     has_label = checklist.optional(lambda: labels.exists(github, repository, PROMOTED), repository)

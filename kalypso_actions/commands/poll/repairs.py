@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from kalypso_actions.clients.github import commits, pull_requests, viewer, workflows
+from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
@@ -266,7 +266,7 @@ class Repairs:
         return start_records.trusted_record(status, self._identity())
 
     def _identity(self) -> Identity:
-        return viewer.identity(self.context.github, self.context.control_plane)
+        return self.context.github.identity(self.context.control_plane)
 
     def _has(self, environment: PresentInputs, commit: str) -> bool:
         """Whether the environment has a commit of main, or a later one."""

@@ -16,7 +16,6 @@ from kalypso_actions.clients.github import (
     issues,
     pull_requests,
     repositories,
-    viewer,
 )
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
 from kalypso_actions.commands.shared.context import CommandContext
@@ -123,7 +122,7 @@ def _with_issues(
         reading.problems for reading in decision.snapshot.sources.registrations
     )
     known = issues.candidates(context.github, repository, FAILURE_LABELS, with_closed=fails)
-    identity = viewer.identity(context.github, repository)
+    identity = context.github.identity(repository)
     return replace(details, known_issues=known, identity=identity)
 
 

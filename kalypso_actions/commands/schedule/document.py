@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kalypso_actions.clients.github.auto_merges import Enabled
-from kalypso_actions.clients.github.merging import Merged, Refused
+from kalypso_actions.clients.github.merging import Enabled, Merged, Refused
 from kalypso_actions.commands.schedule.command import run_digest
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
 from kalypso_actions.commands.schedule.details import Arrivals, WriteDetails

@@ -11,7 +11,6 @@ from kalypso_actions.clients.github import (
     commits,
     proposal_overviews,
     pull_requests,
-    viewer,
 )
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
@@ -183,7 +182,7 @@ def read_proposals(
 
 
 def _open_only(branch: GitOpsBranch, context: CommandContext) -> BranchProposals:
-    identity = viewer.identity(context.github, branch.repository)
+    identity = context.github.identity(branch.repository)
     every = pull_requests.open_into(context.github, branch.repository, branch.branch)
     return BranchProposals(identity, every)
 
@@ -208,7 +207,7 @@ def _proposals(
         earlier = EarlierProposals(branch, changes, plan, snapshot.sources, overview, context)
         on_own_branch = earlier.on_own_branch()
         restrictions = earlier.restrictions(proposed)
-    identity = viewer.identity(context.github, branch.repository)
+    identity = context.github.identity(branch.repository)
     open_pulls = _open_pulls(overview, from_own, branch, context)
     elsewhere = [pull for pull in from_own if pull.base_branch != branch.branch]
     others = [pull for pull in open_pulls if first is None or pull.number != first.number]

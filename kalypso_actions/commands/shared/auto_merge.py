@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kalypso_actions.clients.github import pull_requests, viewer
+from kalypso_actions.clients.github import pull_requests
 from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
@@ -68,7 +68,7 @@ def read_auto_merges(
         try:
             (branch,) = gitops_branches(context, environment, (repo,))
             repository = branch.repository
-            identity = viewer.identity(context.github, repository)
+            identity = context.github.identity(repository)
             every = pull_requests.open_into(context.github, repository, branch.branch)
         except KalypsoError as error:
             problems += map(_still_enabled, error.problems)
@@ -116,14 +116,14 @@ def warnings_of_ended(done: Done, context: CommandContext) -> list[Problem]:
     return [
         enabled_by_person(write)
         for write, _ in done.disabled
-        if not is_enabled_by_us(write.pull, viewer.identity(context.github, write.repository))
+        if not is_enabled_by_us(write.pull, context.github.identity(write.repository))
     ]
 
 
 def auto_merge_warnings(done: Done, context: CommandContext) -> Iterator[Problem]:
     """Yield what disabling auto-merges has brought: a merge in between, a refusal, a person's."""
     for write, now in done.disabled:
-        identity = viewer.identity(context.github, write.repository)
+        identity = context.github.identity(write.repository)
         if now.merged:
             yield _still_enabled(merged_meanwhile(write))
         elif not is_enabled_by_us(write.pull, identity):

@@ -23,17 +23,14 @@ from kalypso_actions.clients.git import (
 from kalypso_actions.clients.github import (
     GitHub,
     GitHubError,
-    auto_merges,
     branches,
     comments,
-    git_data,
+    commits,
     issues,
     labels,
     merging,
     pull_requests,
-    refs,
     statuses,
-    viewer,
     workflows,
 )
 from kalypso_actions.clients.github.idempotent_writes import WriteResult
@@ -72,7 +69,7 @@ from kalypso_actions.promotion.statuses import is_deployed
 from kalypso_actions.report.pull_request import marked, read_mark
 
 T = TypeVar("T")
-MergeResult = merging.Merged | auto_merges.Enabled | merging.Refused
+MergeResult = merging.Merged | merging.Enabled | merging.Refused
 
 DELAYS: Final = (1.0, 3.0, 10.0)
 """Seconds to wait after a dispatch with an unknown result."""
@@ -205,7 +202,7 @@ def own_signature(github: GitHub, repository: str) -> Signature:
 
     Raises GitHubError.
     """
-    account = viewer.account(github, owner_of(repository) or "")
+    account = github.account(owner_of(repository) or "")
     return Signature(account.login, f"{account.id}+{account.login}@{github.server.noreply_domain}")
 
 
@@ -239,7 +236,7 @@ def _push_by_git(write: Push, context: CommandContext) -> str:
 
 def _push_by_api(write: Push, context: CommandContext) -> str:
     github, repository = context.github, write.repository
-    commit = git_data.create_commit(
+    commit = commits.create(
         github,
         repository,
         parent=write.parent,
@@ -247,7 +244,7 @@ def _push_by_api(write: Push, context: CommandContext) -> str:
         message=write.message,
     )
     try:
-        refs.move(
+        branches.move(
             github,
             repository,
             write.branch,
@@ -255,7 +252,7 @@ def _push_by_api(write: Push, context: CommandContext) -> str:
             expected=write.expected,
             fast_forward=write.parent == write.expected,
         )
-    except refs.RefConflictError as conflict:
+    except branches.RefConflictError as conflict:
         raise PushConflictError(write.branch, write.url, conflict.head) from conflict
     except GitHubError as error:
         is_unsigned = UNSIGNED in error.reason.lower()
@@ -333,12 +330,12 @@ def _close_pull_request(write: ClosePullRequest, context: CommandContext, done: 
 
 def _disable_auto_merge(write: DisableAutoMerge, context: CommandContext, done: Done) -> None:
     github, repository, pull = context.github, write.repository, write.pull
-    now = auto_merges.disable(github, repository, pull.number)
+    now = merging.disable_auto_merge(github, repository, pull.number)
     done.disabled.append((write, now))
     if not now.merged:
         context.runtime.log(f"{repository}: the auto-merge of #{pull.number} is off")
     mark = read_mark(pull.body)
-    if write.forgets_refusal and mark and viewer.identity(github, repository).wrote(pull.author):
+    if write.forgets_refusal and mark and github.identity(repository).wrote(pull.author):
         # Otherwise poll waits until the state differs from that of the last refused merge.
         body = marked(pull.body, replace(mark, tried=None))
         pull_requests.set_texts(github, repository, pull, pull.title, body)
@@ -351,7 +348,7 @@ def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> None
     if pull is None:
         return
     before = pull_requests.get(github, repository, pull.number)
-    result = auto_merges.merge_when_allowed(github, repository, pull.number, head=commit)
+    result = merging.merge_when_allowed(github, repository, pull.number, head=commit)
     done.merges[repository, pull.number] = result
     if isinstance(result, merging.Merged):
         done.commits[NewCommit(repository, write.pull_request.base)] = result.commit
@@ -359,7 +356,7 @@ def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> None
         carry_out([write.then] if write.then else [], context, done)
         return
     _note_refusal(NoteRefusal(repository, before, write.base_head), context, done)
-    if isinstance(result, auto_merges.Enabled):
+    if isinstance(result, merging.Enabled):
         context.runtime.log(
             f"{repository}: GitHub merges #{pull.number} when its rules allow it: {result.reason}"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, statuses, viewer
+from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus
@@ -27,7 +27,7 @@ def own_statuses(
     github, control_plane = context.github, context.control_plane
     # The combined status of REST lacks authors.
     posted = statuses.of_commits(github, control_plane, [commit]).get(commit, {})
-    identity = viewer.identity(github, control_plane)
+    identity = github.identity(control_plane)
     own = posted_by_chain(posted, identity, any_app=any_app)
     for status in posted_by_others(posted, own):
         _warn(context, commit, status)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.github import pull_requests, registered_heads, viewer
+from kalypso_actions.clients.github import pull_requests, registered_heads
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
 from kalypso_actions.commands.shared.reading.control_plane import (
@@ -179,7 +179,7 @@ def _as_it_is(context: CommandContext, environment: str, place: GitOpsBranch) ->
             "create it, or correct the GitOpsRepo",
         )
     every = pull_requests.open_into(context.github, place.repository, place.branch)
-    identity = viewer.identity(context.github, place.repository)
+    identity = context.github.identity(place.repository)
     pulls = our_pull_requests_among(
         every, identity, environment, place.repository, context.control_plane
     )

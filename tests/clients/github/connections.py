@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenAuth, rest
 from tests import http_servers
 
 API = "https://api.github.com"
@@ -44,6 +44,44 @@ def connect(
     server = GitHubServer(url, url) if url else GitHubServer()
     auth = auth or TokenAuth(TOKEN)
     return GitHub(server, auth, environment or {}, clock.sleep, lambda: clock.now, **more)
+
+
+def read(github: GitHub, repository: str, path: str, **query: str) -> Any:
+    """Return the JSON of a path after that of the repository."""
+    answer = github.call(
+        repository, "it cannot be read", lambda target: rest.read(target, path, query)
+    )
+    if isinstance(answer, dict) and "url" in answer:
+        del answer["url"]  # which PyGithub adds
+    return answer
+
+
+def read_optional(github: GitHub, repository: str, path: str) -> Any:
+    return github.call_optional(
+        repository, "it cannot be read", lambda target: rest.read(target, path)
+    )
+
+
+def read_all(github: GitHub, repository: str, path: str, **query: str) -> Any:
+    return github.call(
+        repository, "it cannot be listed", lambda target: rest.read_all(target, path, query)
+    )
+
+
+def write(
+    github: GitHub,
+    repository: str,
+    method: str,
+    path: str,
+    body: Any = None,
+    advice: Mapping[str, str] | None = None,
+) -> Any:
+    return github.call(
+        repository,
+        "it cannot be written",
+        lambda target: rest.send(target, method, path, body),
+        advice=advice,
+    )
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ def pull(number: int = 7, **changes: Json) -> Json:
         "base": {"ref": "dev", "sha": "b" * 40, "repo": ours},
         "labels": [],
         "user": {"login": "kalypso[bot]"},
+        "auto_merge": None,
         **changes,
     }
 

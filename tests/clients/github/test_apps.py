@@ -14,11 +14,11 @@ import pytest
 import requests
 import responses
 
-from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, registered_heads, rest
-from kalypso_actions.clients.github.connection import NoInstallationError
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, registered_heads
+from kalypso_actions.clients.github.apps import NoInstallationError
 from kalypso_actions.model.github import PathHead, RegisteredPath
 from tests.clients.github.app_keys import key, pem
-from tests.clients.github.connections import API, Clock, connect
+from tests.clients.github.connections import API, Clock, connect, read
 
 NOT_FOUND = {"message": "Not Found"}
 ACCESS_TOKENS = "/app/installations/7/access_tokens"
@@ -56,7 +56,7 @@ def installed(server: responses.RequestsMock, clock: Clock, owner: str = "acme")
 def authorization(github: GitHub, server: responses.RequestsMock, repository: str) -> str:
     """Return the credential of a request about a repository."""
     server.get(f"{API}/repos/{repository}/labels", json=[])
-    rest.read(github, repository, "no", "/labels")
+    read(github, repository, "/labels")
     return str(server.calls[-1].request.headers["Authorization"])
 
 
@@ -123,7 +123,7 @@ def test_a_token_that_ends_during_a_wait_is_renewed_for_the_next_attempt() -> No
         server.get(url, status=429, headers={"Retry-After": "3600"})
         server.get(url, json=[])
         github = connect(clock, auth=app(), max_wait=3600)
-        rest.read(github, "acme/fleet", "no", "/labels")
+        read(github, "acme/fleet", "/labels")
         assert server.calls[-1].request.headers["Authorization"] == "Bearer ghs_2"
 
 
@@ -164,7 +164,7 @@ def test_a_restricted_token_is_not_used_for_another_owner() -> None:
     github = connect(auth=app(repositories=("acme/fleet",)))
     assert github.authorize("https://github.com/other/app") == ""
     with pytest.raises(NoInstallationError, match="restricted to acme/fleet"):
-        rest.read(github, "other/app", "no", "/labels")
+        read(github, "other/app", "/labels")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_refusals(paths: Mapping[str, tuple[int, Any]], message: str) -> None:
             method = "POST" if path == ACCESS_TOKENS else "GET"
             server.add(method, API + path, status=status, json=body)
         with pytest.raises(GitHubError) as caught:
-            rest.read(connect(auth=app()), "acme/fleet", "no", "/labels")
+            read(connect(auth=app()), "acme/fleet", "/labels")
     assert message in str(caught.value)
 
 
@@ -232,7 +232,7 @@ def test_a_suspended_app_is_asked_once() -> None:
         for _ in range(2):
             assert github.authorize("https://github.com/acme/fleet") == ""
             with pytest.raises(GitHubError, match="is suspended for acme"):
-                rest.read(github, "acme/fleet", "no", "/labels")
+                read(github, "acme/fleet", "/labels")
         assert len(server.calls) == 1
 
 

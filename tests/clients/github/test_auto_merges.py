@@ -12,15 +12,13 @@ from kalypso_actions.clients.github import (
     GitHubError,
     GitHubServer,
     TokenAuth,
-    auto_merges,
     merging,
     pull_requests,
-    rest,
 )
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.embedded import Flavour
 from kalypso_sandbox.store import BranchRule
-from tests.clients.github.connections import Clock
+from tests.clients.github.connections import Clock, write
 from tests.git_repositories import programs
 
 FLEET = "acme/fleet"
@@ -66,14 +64,14 @@ def head(sandbox: Sandbox) -> str:
 def build(sandbox: Sandbox, github: GitHub) -> None:
     """Post the required status on the proposal's head."""
     body = {"state": "success", "context": "build"}
-    rest.write(github, FLEET, "no", "POST", f"/statuses/{head(sandbox)}", body)
+    write(github, FLEET, "POST", f"/statuses/{head(sandbox)}", body)
 
 
 def test_github_merges_when_the_check_has_passed(
     sandbox: Sandbox, github: GitHub, number: int
 ) -> None:
-    result = auto_merges.merge_when_allowed(github, FLEET, number, head=head(sandbox))
-    assert isinstance(result, auto_merges.Enabled)
+    result = merging.merge_when_allowed(github, FLEET, number, head=head(sandbox))
+    assert isinstance(result, merging.Enabled)
     assert "status check" in result.reason
     assert pull_requests.get(github, FLEET, number).auto_merge_by
     build(sandbox, github)
@@ -81,33 +79,33 @@ def test_github_merges_when_the_check_has_passed(
 
 
 def test_it_merges_a_later_push_as_well(sandbox: Sandbox, github: GitHub, number: int) -> None:
-    assert auto_merges.enable(github, FLEET, number, head=head(sandbox)) is None
+    assert merging.enable_auto_merge(github, FLEET, number, head=head(sandbox)) is None
     sandbox.commit(FLEET, {"file": "2"}, branch="proposal")
     build(sandbox, github)
     assert sandbox.git(FLEET).files("main")["file"] == b"2"
 
 
 def test_it_does_not_merge_once_disabled(sandbox: Sandbox, github: GitHub, number: int) -> None:
-    assert auto_merges.enable(github, FLEET, number, head=head(sandbox)) is None
-    assert auto_merges.disable(github, FLEET, number).auto_merge_by == ""
-    assert auto_merges.disable(github, FLEET, number).auto_merge_by == ""
+    assert merging.enable_auto_merge(github, FLEET, number, head=head(sandbox)) is None
+    assert merging.disable_auto_merge(github, FLEET, number).auto_merge_by == ""
+    assert merging.disable_auto_merge(github, FLEET, number).auto_merge_by == ""
     build(sandbox, github)
     assert not pull_requests.get(github, FLEET, number).merged
 
 
 def test_a_merge_before_it_could_be_disabled(sandbox: Sandbox, github: GitHub, number: int) -> None:
-    auto_merges.enable(github, FLEET, number, head=head(sandbox))
+    merging.enable_auto_merge(github, FLEET, number, head=head(sandbox))
     build(sandbox, github)
-    assert auto_merges.disable(github, FLEET, number).merged
+    assert merging.disable_auto_merge(github, FLEET, number).merged
 
 
 def test_a_repository_that_does_not_allow_it(sandbox: Sandbox, github: GitHub, number: int) -> None:
     with sandbox.lock:
         sandbox.repository(FLEET).allow_auto_merge = False
-    result = auto_merges.merge_when_allowed(github, FLEET, number, head=head(sandbox))
+    result = merging.merge_when_allowed(github, FLEET, number, head=head(sandbox))
     assert isinstance(result, merging.Refused)
     assert "status check" in result.reason
-    refused = auto_merges.enable(github, FLEET, number, head=head(sandbox))
+    refused = merging.enable_auto_merge(github, FLEET, number, head=head(sandbox))
     assert refused is not None
     assert refused.reason == "Auto merge is not allowed for this repository"
 
@@ -116,13 +114,13 @@ def test_a_pull_request_that_can_be_merged_now(
     sandbox: Sandbox, github: GitHub, number: int
 ) -> None:
     build(sandbox, github)
-    refused = auto_merges.enable(github, FLEET, number, head=head(sandbox))
+    refused = merging.enable_auto_merge(github, FLEET, number, head=head(sandbox))
     assert refused is not None
     assert refused.reason.endswith("is in clean status")
 
 
 def test_another_head(github: GitHub, number: int) -> None:
-    refused = auto_merges.enable(github, FLEET, number, head="1" * 40)
+    refused = merging.enable_auto_merge(github, FLEET, number, head="1" * 40)
     assert refused is not None
     assert refused.reason.startswith("Head branch is out of date")
 
@@ -135,8 +133,8 @@ def test_a_token_that_may_not(sandbox: Sandbox, number: int) -> None:
         repositories=[FLEET],
     )
     github = connect(sandbox, token)
-    assert auto_merges.enable(github, FLEET, number, head=head(sandbox)) is not None
-    auto_merges.enable(connect(sandbox), FLEET, number, head=head(sandbox))
+    assert merging.enable_auto_merge(github, FLEET, number, head=head(sandbox)) is not None
+    merging.enable_auto_merge(connect(sandbox), FLEET, number, head=head(sandbox))
     with pytest.raises(GitHubError, match="cannot be disabled") as refused:
-        auto_merges.disable(github, FLEET, number)
+        merging.disable_auto_merge(github, FLEET, number)
     assert "permission" in refused.value.problem.advice

@@ -8,9 +8,17 @@ import pytest
 import responses
 from responses import matchers
 
-from kalypso_actions.clients.github import GitHubError, TokenAuth, rest
+from kalypso_actions.clients.github import GitHubError, TokenAuth
 from kalypso_actions.errors import KalypsoError, UsageError
-from tests.clients.github.connections import API, REPOSITORY, TOKEN, connect
+from tests.clients.github.connections import (
+    API,
+    REPOSITORY,
+    TOKEN,
+    connect,
+    read,
+    read_all,
+    read_optional,
+)
 
 GRAPHQL = f"{API}/graphql"
 
@@ -30,7 +38,7 @@ def test_what_each_request_says() -> None:
                 )
             ],
         )
-        assert rest.read(connect(), "acme/fleet", "no", "")["default_branch"] == "main"
+        assert read(connect(), "acme/fleet", "")["default_branch"] == "main"
         agent = server.calls[0].request.headers["User-Agent"]
     assert agent.startswith("kalypso-actions/")
 
@@ -39,8 +47,10 @@ def test_what_each_request_says() -> None:
 def test_an_answer_that_is_no_list(body: object) -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/labels", json=body)
-        with pytest.raises(GitHubError, match="no: GitHub sent something other than a list"):
-            rest.read_all(connect(), "acme/fleet", "no", "/labels", item="items")
+        with pytest.raises(
+            GitHubError, match="it cannot be listed: GitHub sent something other than a list"
+        ):
+            read_all(connect(), "acme/fleet", "/labels")
 
 
 @pytest.mark.parametrize(
@@ -48,7 +58,7 @@ def test_an_answer_that_is_no_list(body: object) -> None:
 )
 def test_faulty_names_of_repositories(name: str) -> None:
     with pytest.raises(UsageError, match="is not a repository of GitHub"):
-        rest.read(connect(), name, "no", "")
+        read(connect(), name, "")
 
 
 def test_absent_is_none_in_a_repository_that_can_be_seen() -> None:
@@ -57,7 +67,7 @@ def test_absent_is_none_in_a_repository_that_can_be_seen() -> None:
         server.get(REPOSITORY, json={"id": 1})
         github = connect()
         for _ in range(2):
-            assert rest.read_optional(github, "acme/fleet", "no", "/labels/x") is None
+            assert read_optional(github, "acme/fleet", "/labels/x") is None
         paths = [call.request.path_url for call in server.calls]
     assert paths == [
         "/repos/acme/fleet/labels/x",
@@ -71,23 +81,23 @@ def test_a_repository_that_answered_before_is_not_looked_for() -> None:
         server.get(f"{REPOSITORY}/labels", json=[])
         server.get(f"{API}/repos/ACME/fleet/labels/x", status=404, json={"message": "Not Found"})
         github = connect()
-        rest.read(github, "acme/fleet", "no", "/labels")
-        assert rest.read_optional(github, "ACME/fleet", "no", "/labels/x") is None
+        read(github, "acme/fleet", "/labels")
+        assert read_optional(github, "ACME/fleet", "/labels/x") is None
 
 
 def test_an_invisible_repository_is_not_empty() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/labels/x", status=404, json={"message": "Not Found"})
         server.get(REPOSITORY, status=404, json={"message": "Not Found"})
-        with pytest.raises(GitHubError, match="acme/fleet: the label cannot be read"):
-            rest.read_optional(connect(), "acme/fleet", "the label cannot be read", "/labels/x")
+        with pytest.raises(GitHubError, match="acme/fleet: it cannot be read"):
+            read_optional(connect(), "acme/fleet", "/labels/x")
 
 
 def test_other_refusals_are_not_absence() -> None:
     with responses.RequestsMock() as server:
         server.get(f"{REPOSITORY}/labels/x", status=403, json={"message": "No"})
         with pytest.raises(GitHubError):
-            rest.read_optional(connect(), "acme/fleet", "no", "/labels/x")
+            read_optional(connect(), "acme/fleet", "/labels/x")
 
 
 def test_graphql_gives_data_and_what_is_missing_in_it() -> None:
@@ -168,7 +178,7 @@ def test_the_given_environment_counts_and_not_the_processs(
             json={"id": 1},
             match=[matchers.request_kwargs_matcher({"verify": True, "proxies": {}})],
         )
-        rest.read(connect(), "acme/fleet", "no", "")
+        read(connect(), "acme/fleet", "")
 
 
 def test_proxy_and_certificates_are_used(tmp_path: object) -> None:
@@ -176,7 +186,7 @@ def test_proxy_and_certificates_are_used(tmp_path: object) -> None:
     wanted = {"verify": __file__, "proxies": {"https": "http://proxy.test:3128"}}
     with responses.RequestsMock() as server:
         server.get(REPOSITORY, json={"id": 1}, match=[matchers.request_kwargs_matcher(wanted)])
-        rest.read(connect(environment=environment), "acme/fleet", "no", "")
+        read(connect(environment=environment), "acme/fleet", "")
 
 
 def test_absent_certificates_are_reported_at_once() -> None:

@@ -11,15 +11,16 @@ import requests
 import responses
 from requests import exceptions
 
-from kalypso_actions.clients.github import GitHub, GitHubError, rest
+from kalypso_actions.clients.github import GitHub, GitHubError
 from kalypso_sandbox.certificates import server_context
+from tests.clients.github import connections
 from tests.clients.github.connections import API, Clock, Reply, connect, scripted
 
 ATTEMPTS = [1.0, 2.0, 4.0, 8.0]
 
 
 def write(github: GitHub) -> object:
-    return rest.write(github, "acme/fleet", "it cannot be opened", "POST", "/issues", {})
+    return connections.write(github, "acme/fleet", "POST", "/issues", {})
 
 
 def failed(github: GitHub) -> GitHubError:
@@ -93,7 +94,7 @@ def test_what_failures_mean(raised: Exception, words: str, uncertain: bool) -> N
     with responses.RequestsMock() as server:
         server.post(f"{API}/repos/acme/fleet/issues", body=raised)
         error = failed(connect())
-    assert str(error).startswith(f"acme/fleet: it cannot be opened: {words}")
+    assert str(error).startswith(f"acme/fleet: it cannot be written: {words}")
     assert error.uncertain == uncertain
     assert "hush" not in str(error)
     assert error.__cause__ is None

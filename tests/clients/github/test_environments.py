@@ -7,18 +7,18 @@ from collections.abc import Callable
 import pytest
 import responses
 
-from kalypso_actions.clients.github import GitHub, GitHubError, environments
+from kalypso_actions.clients.github import GitHub, GitHubError, repositories
 from tests.clients.github.connections import REPOSITORY, connect
 
 Read = Callable[[GitHub], str | None]
 
 VARIABLES: list[tuple[Read, str]] = [
     (
-        lambda github: environments.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT"),
+        lambda github: repositories.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT"),
         "/environments/dev/variables/NEXT_ENVIRONMENT",
     ),
     (
-        lambda github: environments.variable(github, "acme/fleet", "eu/west 1", "X"),
+        lambda github: repositories.variable(github, "acme/fleet", "eu/west 1", "X"),
         "/environments/eu%2Fwest%201/variables/X",
     ),
 ]
@@ -36,7 +36,7 @@ def test_names_of_all_pages() -> None:
             f"{url}?page=2&per_page=100",
             json={"total_count": 2, "environments": [{"name": "qa"}]},
         )
-        assert environments.names(connect(), "acme/fleet") == ("dev", "qa")
+        assert repositories.environments(connect(), "acme/fleet") == ("dev", "qa")
 
 
 @pytest.mark.parametrize(("read", "path"), VARIABLES)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import responses
 
-from kalypso_actions.clients.github import GitHubError, rest
-from tests.clients.github.connections import REPOSITORY, connect
+from kalypso_actions.clients.github import GitHubError
+from tests.clients.github.connections import REPOSITORY, connect, write
 
 INTEGRATION = {"message": "Resource not accessible by integration"}
 
@@ -23,7 +23,7 @@ def refused(status: int, body: Any, headers: Mapping[str, str] | None = None) ->
                 f"{REPOSITORY}/pulls", status=status, json=body, headers=dict(headers or {})
             )
         with pytest.raises(GitHubError) as caught:
-            rest.write(connect(), "acme/fleet", "it cannot be opened", "POST", "/pulls", {})
+            write(connect(), "acme/fleet", "POST", "/pulls", {})
     return caught.value
 
 
@@ -140,7 +140,7 @@ def test_words(body: object, reason: str | None) -> None:
 def test_the_whole_error() -> None:
     error = refused(403, INTEGRATION, {"x-accepted-github-permissions": "pull_requests=write"})
     assert str(error) == (
-        "acme/fleet: it cannot be opened: GitHub says: Resource not accessible by integration"
+        "acme/fleet: it cannot be written: GitHub says: Resource not accessible by integration"
         " (give the token the permission pull-requests: write, in `permissions:` of the job; or in"
         " the App's settings, and accept it where the App is installed)"
     )

@@ -13,9 +13,8 @@ from kalypso_actions.clients.github import (
     GitHubError,
     GitHubServer,
     TokenAuth,
-    git_data,
-    refs,
-    viewer,
+    branches,
+    commits,
 )
 from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox import Sandbox
@@ -49,7 +48,7 @@ def head(sandbox: Sandbox, branch: str = "main") -> str:
 
 def commit(sandbox: Sandbox, changes: Mapping[str, bytes | None]) -> str:
     github = connect(sandbox)
-    return git_data.create_commit(
+    return commits.create(
         github, FLEET, parent=head(sandbox), changes=changes, message="Change\n\nTrailer: 1"
     )
 
@@ -103,11 +102,11 @@ def test_a_path_that_is_not_utf8_is_refused(sandbox: Sandbox) -> None:
 def test_a_branch_moves_only_from_the_expected_commit(sandbox: Sandbox) -> None:
     github, first = connect(sandbox), head(sandbox)
     second, third = commit(sandbox, {"c": b"2"}), commit(sandbox, {"c": b"3"})
-    move = refs.move
+    move = branches.move
     assert move(github, FLEET, "new", second, expected=None, fast_forward=False) == "updated"
     assert move(github, FLEET, "new", second, expected=None, fast_forward=False) == "unchanged"
     assert move(github, FLEET, "new", third, expected=second, fast_forward=False) == "updated"
-    with pytest.raises(refs.RefConflictError) as conflict:
+    with pytest.raises(branches.RefConflictError) as conflict:
         move(github, FLEET, "new", first, expected=second, fast_forward=False)
     assert conflict.value.head == third
     assert head(sandbox, "new") == third
@@ -123,8 +122,8 @@ def test_a_commit_that_arrives_between_check_and_change_stays(sandbox: Sandbox) 
             github.mutate(*arguments)
 
     late = Late(github.server, TokenAuth(sandbox.create_token()), {}, sleep=lambda _: None)
-    with pytest.raises(refs.RefConflictError) as conflict:
-        refs.move(late, FLEET, "main", made, expected=expected, fast_forward=True)
+    with pytest.raises(branches.RefConflictError) as conflict:
+        branches.move(late, FLEET, "main", made, expected=expected, fast_forward=True)
     assert conflict.value.head == head(sandbox) == arrived[0]
 
 
@@ -132,14 +131,14 @@ def test_a_commit_that_arrives_between_check_and_change_stays(sandbox: Sandbox) 
 def test_a_server_without_the_mutation_moves_branches_forward_only(sandbox: Sandbox) -> None:
     github, first = connect(sandbox), head(sandbox)
     second, third = commit(sandbox, {"c": b"2"}), commit(sandbox, {"c": b"3"})
-    refs.move(github, FLEET, "new", first, expected=None, fast_forward=False)
-    refs.move(github, FLEET, "new", second, expected=first, fast_forward=True)
+    branches.move(github, FLEET, "new", first, expected=None, fast_forward=False)
+    branches.move(github, FLEET, "new", second, expected=first, fast_forward=True)
     with pytest.raises(GitHubError, match="updateRefs") as error:
-        refs.move(github, FLEET, "new", third, expected=second, fast_forward=False)
+        branches.move(github, FLEET, "new", third, expected=second, fast_forward=False)
     assert "commit-by: git" in error.value.problem.advice
     assert head(sandbox, "new") == second
 
 
 def test_the_account_of_a_job(sandbox: Sandbox) -> None:
-    account = viewer.account(connect(sandbox), "acme")
+    account = connect(sandbox).account("acme")
     assert (account.login, account.id) == ("github-actions[bot]", 41_898_282)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import responses
 
-from kalypso_actions.clients.github import GitHubError, rest
-from tests.clients.github.connections import NOON, REPOSITORY, Clock, connect
+from kalypso_actions.clients.github import GitHubError
+from tests.clients.github.connections import NOON, REPOSITORY, Clock, connect, read, write
 
 PRIMARY = {"message": "API rate limit exceeded for installation ID 7."}
 SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait a few minutes."}
@@ -26,7 +26,7 @@ def used_up(**later: float) -> dict[str, str]:
 
 
 def ask(clock: Clock, **more: Any) -> object:
-    return rest.read(connect(clock, **more), "acme/fleet", "it cannot be read", "")
+    return read(connect(clock, **more), "acme/fleet", "")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_second_lies_between_two_posts() -> None:
         server.patch(f"{REPOSITORY}/issues/1", json={})
         github = connect(clock)
         for method, path in (("POST", "/issues"), ("PATCH", "/issues/1"), ("POST", "/issues")):
-            rest.write(github, "acme/fleet", "it cannot be written", method, path)
+            write(github, "acme/fleet", method, path)
         clock.sleep(2)
-        rest.write(github, "acme/fleet", "it cannot be written", "POST", "/issues")
+        write(github, "acme/fleet", "POST", "/issues")
     assert clock.waits == [1, 2]

@@ -12,7 +12,6 @@ from kalypso_actions.clients.github import (
     GitHubError,
     GitHubServer,
     TokenAuth,
-    auto_merges,
     comments,
     issues,
     labels,
@@ -130,7 +129,7 @@ def test_auto_merge_of_a_new_pull_request_or_head(
         head = push(sandbox, github, "2")
     clock.waits.clear()
     sandbox.traffic.clear()
-    assert auto_merges.enable(github, FLEET, number, head=head) is None
+    assert merging.enable_auto_merge(github, FLEET, number, head=head) is None
     assert clock.waits == [1.0, 2.0]
     reads = [
         exchange

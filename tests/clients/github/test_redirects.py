@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kalypso_actions.clients.github import GitHub, GitHubError, rest
+from kalypso_actions.clients.github import GitHub, GitHubError
 from kalypso_actions.errors import KalypsoError
+from tests.clients.github import connections
 from tests.clients.github.connections import TOKEN, Reply, Scripted, connect, scripted
 
 FINE = Reply(body={"id": 1})
@@ -18,11 +19,11 @@ def moved(status: int, location: str) -> Reply:
 
 
 def read(github: GitHub) -> object:
-    return rest.read(github, "acme/old", "it cannot be read", "/pulls", {"state": "open"})
+    return connections.read(github, "acme/old", "/pulls", state="open")
 
 
 def write(github: GitHub) -> object:
-    return rest.write(github, "acme/old", "it cannot be opened", "POST", "/pulls", {"title": "x"})
+    return connections.write(github, "acme/old", "POST", "/pulls", {"title": "x"})
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -82,7 +83,7 @@ def test_pages_of_another_host_are_not_requested() -> None:
     with scripted() as stranger, scripted() as script:
         script.replies.append(page(script, f"{stranger.url}/repositories/7/pulls?page=2"))
         with pytest.raises(KalypsoError, match="set GITHUB_API_URL"):
-            rest.read_all(connect(url=script.url), "acme/old", "no", "/pulls")
+            connections.read_all(connect(url=script.url), "acme/old", "/pulls")
     assert stranger.requests == []
 
 
@@ -94,9 +95,9 @@ def test_pages_keep_their_parameters_after_a_redirect() -> None:
             Reply(body=[{"number": 2}]),
         ]
         github = connect(url=script.url)
-        result = rest.read_all(github, "acme/old", "no", "/pulls", {"state": "all"})
+        result = connections.read_all(github, "acme/old", "/pulls", state="all")
     assert [pull["number"] for pull in result] == [1, 2]
     assert script.requests[1:] == [
         "GET /repositories/7/pulls?per_page=100&state=all",
-        "GET /repositories/7/pulls?per_page=100&state=all&page=2",
+        "GET /repositories/7/pulls?page=2&per_page=100&state=all",
     ]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from kalypso_actions.clients.github import GitHub, GitHubError, refs
+from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from tests.clients.github.scripted_github import (
     LOST,
     REPOSITORY,
@@ -44,7 +44,7 @@ DELETED: Step = (f"DELETE {PATH}", 204, None)
 )
 def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
-        assert refs.create(recorded.github, REPOSITORY, "env/dev", NEW) == outcome
+        assert branches.create(recorded.github, REPOSITORY, "env/dev", NEW) == outcome
         assert all(
             body == {"ref": "refs/heads/env/dev", "sha": NEW} for body in recorded.bodies("POST")
         )
@@ -66,7 +66,7 @@ def test_a_branch_is_created_once(steps: list[Step], outcome: str) -> None:
 )
 def test_a_branch_is_moved_once(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
-        assert refs.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD) == outcome
+        assert branches.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD) == outcome
         assert all(body == {"sha": NEW, "force": False} for body in recorded.bodies("PATCH"))
 
 
@@ -85,13 +85,13 @@ def test_a_branch_is_moved_once(steps: list[Step], outcome: str) -> None:
 )
 def test_a_branch_is_deleted_once(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
-        assert refs.delete(recorded.github, REPOSITORY, "env/dev", expected=OLD) == outcome
+        assert branches.delete(recorded.github, REPOSITORY, "env/dev", expected=OLD) == outcome
 
 
 WRITES: Mapping[str, Callable[[GitHub], str]] = {
-    "create": lambda github: refs.create(github, REPOSITORY, "env/dev", NEW),
-    "update": lambda github: refs.update(github, REPOSITORY, "env/dev", NEW, expected=OLD),
-    "delete": lambda github: refs.delete(github, REPOSITORY, "env/dev", expected=OLD),
+    "create": lambda github: branches.create(github, REPOSITORY, "env/dev", NEW),
+    "update": lambda github: branches.update(github, REPOSITORY, "env/dev", NEW, expected=OLD),
+    "delete": lambda github: branches.delete(github, REPOSITORY, "env/dev", expected=OLD),
 }
 NOT_FORWARD: Step = (f"PATCH {PATH}", 422, refusal("Update is not a fast forward"))
 GONE: Step = (f"PATCH {PATH}", 422, refusal("Reference does not exist"))
@@ -111,7 +111,7 @@ GONE: Step = (f"PATCH {PATH}", 422, refusal("Reference does not exist"))
     ],
 )
 def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: str | None) -> None:
-    with conversation(*steps) as recorded, pytest.raises(refs.RefConflictError) as caught:
+    with conversation(*steps) as recorded, pytest.raises(branches.RefConflictError) as caught:
         WRITES[write](recorded.github)
     assert caught.value.head == head
     assert "run again" in caught.value.problem.advice
@@ -128,5 +128,5 @@ def test_the_commit_of_somebody_else_stays(write: str, steps: list[Step], head: 
 def test_a_refusal_says_what_to_change(message: str, advice: str) -> None:
     refused: Step = (f"PATCH {PATH}", 422, refusal(message))
     with conversation(at(OLD), refused, at(OLD)) as recorded, pytest.raises(GitHubError) as caught:
-        refs.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD)
+        branches.update(recorded.github, REPOSITORY, "env/dev", NEW, expected=OLD)
     assert advice in caught.value.problem.advice

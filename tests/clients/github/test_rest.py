@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+import responses
 
-from kalypso_actions.clients.github import GitHub, GitHubError, GitHubServer, TokenAuth, rest
-from kalypso_actions.clients.github.connection import NoInstallationError
+from kalypso_actions.clients.github import AppAuth, GitHubError, rest
+from kalypso_actions.clients.github.apps import NoInstallationError
+from tests.clients.github.app_keys import pem
+from tests.clients.github.connections import API, connect, read_all, read_optional, write
 from tests.clients.github.scripted_github import (
     LOST,
     REPOSITORY,
@@ -25,9 +26,7 @@ def test_every_page_is_read_with_the_most_entries() -> None:
         ("GET /issues", 200, []),
     ]
     with conversation(*steps) as recorded:
-        result = rest.read_all(
-            recorded.github, REPOSITORY, "no issues", "/issues", {"state": "all"}
-        )
+        result = read_all(recorded.github, REPOSITORY, "/issues", state="all")
         assert result == [{"name": "a"}, {"name": "b"}]
         assert recorded.queries() == [
             {"state": "all", "per_page": "100"},
@@ -40,14 +39,14 @@ def test_a_page_that_is_lost_is_no_shorter_list() -> None:
     step = page(("GET /issues", 200, [{"name": "a"}]), "/issues?page=2")
     with (
         conversation(step, ("GET /issues", 403, refusal("No"))) as recorded,
-        pytest.raises(GitHubError, match=r"no issues: GitHub says: No"),
+        pytest.raises(GitHubError, match=r"it cannot be listed: GitHub says: No"),
     ):
-        rest.read_all(recorded.github, REPOSITORY, "no issues", "/issues")
+        read_all(recorded.github, REPOSITORY, "/issues")
 
 
 def test_a_missing_object_of_a_visible_repository_is_none() -> None:
     with conversation(("GET /labels/x", 404, refusal("Not Found")), VISIBLE) as recorded:
-        assert rest.read_optional(recorded.github, REPOSITORY, "no x", "/labels/x") is None
+        assert read_optional(recorded.github, REPOSITORY, "/labels/x") is None
 
 
 def test_advice_belongs_to_the_words_of_github() -> None:
@@ -58,29 +57,30 @@ def test_advice_belongs_to_the_words_of_github() -> None:
         ) as recorded,
         pytest.raises(GitHubError) as caught,
     ):
-        rest.write(recorded.github, REPOSITORY, "no x", "POST", "/labels", LABEL, advice=advice)
+        write(recorded.github, REPOSITORY, "POST", "/labels", LABEL, advice=advice)
     error = caught.value
     assert (error.problem.advice, error.status, error.uncertain) == ("grow some", 422, False)
-    assert error.problem.message == "no x: GitHub says: Validation Failed: No carrots here"
+    assert (
+        error.problem.message
+        == "it cannot be written: GitHub says: Validation Failed: No carrots here"
+    )
     assert error.errors == ({"resource": "R", "code": "custom", "message": "No carrots here"},)
 
 
-class NowhereInstalled(GitHub):
-    def call(self, *_: Any, **__: Any) -> Any:
-        raise NoInstallationError("not installed", None, "install it", reason="Not Found")
-
-
 def test_the_advice_is_for_this_request_alone() -> None:
-    github = NowhereInstalled(GitHubServer(), TokenAuth("t"), {})
-    with pytest.raises(NoInstallationError) as caught:
-        rest.write(github, REPOSITORY, "no x", "POST", "/labels", advice={"not found": "make it"})
-    assert caught.value.problem.advice == "install it"
+    github = connect(auth=AppAuth("1234", pem()))
+    with responses.RequestsMock() as server:
+        for owners in ("orgs", "users"):
+            server.get(f"{API}/{owners}/acme/installation", status=404, json=refusal("Not Found"))
+        with pytest.raises(NoInstallationError) as caught:
+            write(github, REPOSITORY, "POST", "/labels", advice={"not installed": "make it"})
+    assert caught.value.problem.advice.startswith("install it for acme")
 
 
 def test_a_write_is_sent_once() -> None:
     with conversation(("POST /labels", LOST, None)) as recorded:
         with pytest.raises(GitHubError) as caught:
-            rest.write(recorded.github, REPOSITORY, "no x", "POST", "/labels", LABEL)
+            write(recorded.github, REPOSITORY, "POST", "/labels", LABEL)
         assert caught.value.uncertain
         assert recorded.bodies("POST") == [LABEL]
         assert recorded.slept == []

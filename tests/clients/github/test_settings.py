@@ -13,7 +13,7 @@ from kalypso_actions.clients.github import (
     GitHubServer,
     TokenAuth,
     branches,
-    settings,
+    repositories,
     workflows,
 )
 from kalypso_actions.clients.process import Programs
@@ -51,7 +51,7 @@ def test_own_names_and_the_organization_s(sandbox: Sandbox, repository: Reposito
     repository.shared_secrets += ["SECRET_000", "SHARED_KEY"]
     repository.variables["KALYPSO_APP_ID"] = "1"
     repository.shared_variables |= {f"SHARED_{number:02}": "" for number in range(31)}
-    names = settings.of_repository(connect(sandbox), FLEET)
+    names = repositories.settings(connect(sandbox), FLEET)
     assert (len(names.secrets), len(names.variables)) == (102, 32)
     assert {"SECRET_100", "SHARED_KEY"} < names.secrets
     assert {"KALYPSO_APP_ID", "SHARED_30"} < names.variables
@@ -67,10 +67,10 @@ def test_an_environment_s_names(sandbox: Sandbox, repository: Repository) -> Non
         secrets=["KEY"],
     )
     github = connect(sandbox)
-    names = settings.of_environment(github, FLEET, "dev/1")
+    names = repositories.settings_of_environment(github, FLEET, "dev/1")
     assert names == SettingNames(frozenset({"KEY"}), frozenset({"NEXT_ENVIRONMENT"}))
     with pytest.raises(GitHubError, match="the secrets of the environment qa cannot be listed"):
-        settings.of_environment(github, FLEET, "qa")
+        repositories.settings_of_environment(github, FLEET, "qa")
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_names_need_permissions(
     sandbox: Sandbox, permissions: Permissions, what: str, missing: str
 ) -> None:
     with pytest.raises(GitHubError, match=f"the {what} cannot be listed") as refused:
-        settings.of_repository(connect(sandbox, permissions), FLEET)
+        repositories.settings(connect(sandbox, permissions), FLEET)
     assert missing in refused.value.problem.advice
 
 
 def test_settings_of_actions(sandbox: Sandbox, repository: Repository) -> None:
     github = connect(sandbox)
     usual = ActionsSettings(enabled=True, allowed="all", jobs_may_open_pull_requests=True)
-    assert settings.of_actions(github, FLEET) == usual
+    assert repositories.settings_of_actions(github, FLEET) == usual
     repository.allowed_actions = "local_only"
     repository.actions_may_open_pull_requests = False
     narrow = ActionsSettings(enabled=True, allowed="local_only", jobs_may_open_pull_requests=False)
-    assert settings.of_actions(github, FLEET) == narrow
+    assert repositories.settings_of_actions(github, FLEET) == narrow
     repository.actions_enabled = False
-    assert not settings.of_actions(github, FLEET).enabled
+    assert not repositories.settings_of_actions(github, FLEET).enabled
 
 
 @pytest.mark.parametrize(

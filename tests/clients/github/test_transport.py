@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.clients.github import GitHub, GitHubError
+from kalypso_actions.clients.github import GitHub, GitHubError, rest
 from tests.clients.github.connections import Clock, Dropped, Reply, Scripted, connect, scripted
 
 FINE = Reply(body={"id": 1})
@@ -35,7 +35,7 @@ def send(github: GitHub, method: str) -> object:
     return github.call(
         "acme/fleet",
         "it cannot be done",
-        lambda: github.send("acme/fleet", method, "/repos/acme/fleet", body=body).body,
+        lambda repository: rest.send(repository, method, "", body),
     )
 
 
@@ -49,7 +49,7 @@ def outcome(script: Scripted, method: str, clock: Clock) -> object:
 @pytest.mark.parametrize("failure", [*FAILURES.values(), *NOT_TAKEN.values()])
 def test_a_read_is_sent_again(failure: Reply | Dropped) -> None:
     with scripted(failure, FINE) as script:
-        assert outcome(script, "GET", Clock()) == {"id": 1}
+        assert outcome(script, "GET", Clock()) == {"id": 1, "url": "/repos/acme/fleet"}
         assert script.requests == ["GET /repos/acme/fleet"] * 2
 
 

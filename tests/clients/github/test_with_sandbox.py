@@ -18,13 +18,12 @@ from kalypso_actions.clients.github import (
     TokenAuth,
     branches,
     commits,
-    environments,
     registered_heads,
-    settings,
+    repositories,
     statuses,
     workflows,
 )
-from kalypso_actions.clients.github.connection import NoInstallationError
+from kalypso_actions.clients.github.apps import NoInstallationError
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS
 from kalypso_actions.model.github import (
@@ -204,8 +203,8 @@ def test_a_renamed_repository_is_left_to_git(sandbox: Sandbox) -> None:
 
 def test_names_that_are_no_environments(sandbox: Sandbox) -> None:
     github = connect(sandbox)
-    assert environments.names(github, "acme/fleet") == ()
-    assert environments.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
+    assert repositories.environments(github, "acme/fleet") == ()
+    assert repositories.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
 
 
 def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
@@ -221,7 +220,7 @@ def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
 def test_a_missing_permission_is_named(sandbox: Sandbox) -> None:
     token = sandbox.create_token("actions", {"contents": "read"}, repositories=["acme/fleet"])
     with pytest.raises(GitHubError) as caught:
-        settings.of_repository(connect(sandbox, TokenAuth(token)), "acme/fleet")
+        repositories.settings(connect(sandbox, TokenAuth(token)), "acme/fleet")
     assert "give the token the permission secrets: read" in str(caught.value)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.github import rest
+from kalypso_actions.clients.github.transport import ApiConnection, ClientRetry, Transport
 
 
 class KilledError(BaseException):
@@ -21,17 +21,22 @@ class KilledError(BaseException):
 def before_writes(act: Callable[[int], object]) -> Iterator[None]:
     """Call `act` before each write to GitHub and git, with its number from 0."""
     numbers = itertools.count()
+    send, push = Transport.send, RemoteRepositories.push
 
-    def counted(write: Any) -> Any:
-        def call(*arguments: Any, **named: Any) -> Any:
+    def counted_send(
+        transport: Transport, connection: ApiConnection, client: ClientRetry
+    ) -> object:
+        if not client.may_repeat(connection.verb) and not connection.url.endswith("/graphql"):
             act(next(numbers))
-            return write(*arguments, **named)
+        return send(transport, connection, client)
 
-        return call
+    def counted_push(*arguments: Any, **named: Any) -> object:
+        act(next(numbers))
+        return push(*arguments, **named)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rest, "write", counted(rest.write))
-        patch.setattr(RemoteRepositories, "push", counted(RemoteRepositories.push))
+        patch.setattr(Transport, "send", counted_send)
+        patch.setattr(RemoteRepositories, "push", counted_push)
         yield
 
 

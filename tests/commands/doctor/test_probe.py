@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.github import pull_requests, refs
+from kalypso_actions.clients.github import branches, pull_requests
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.model.workflow_placeholders import FOLDER
@@ -263,7 +263,7 @@ def test_an_interruption(
 
 def test_an_interrupted_push_lands_late(healthy: Acme, monkeypatch: pytest.MonkeyPatch) -> None:
     """git was stopped, but GitHub had the whole push already."""
-    git, delete = healthy.sandbox.git(CONTROL_PLANE), refs.delete
+    git, delete = healthy.sandbox.git(CONTROL_PLANE), branches.delete
     late: set[str] = set()
 
     def act(github: GitHub, repository: str, branch: str, *, expected: str) -> object:
@@ -272,7 +272,7 @@ def test_an_interrupted_push_lands_late(healthy: Acme, monkeypatch: pytest.Monke
             git.update_ref(f"refs/heads/{branch}", git.head("main"), expected)
         return delete(github, repository, branch, expected=expected)
 
-    monkeypatch.setattr(refs, "delete", act)
+    monkeypatch.setattr(branches, "delete", act)
     monkeypatch.setattr(pull_requests, "ensure", interrupt)
     before = heads(healthy, CONTROL_PLANE)
     with pytest.raises(KeyboardInterrupt):
