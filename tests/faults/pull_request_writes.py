@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kalypso_actions.clients.github import merging, pull_requests
+from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox.store import BranchRule
 from tests.faults.issue_writes import (
     COMMENT,
@@ -73,7 +74,8 @@ def _merge(trial: Trial, merge: Merge = merging.merge) -> None:
     github, head = trial.github(), trial.head("proposal")
     github.recent_writes.add_push(trial.repository, "proposal", head)
     merged = merge(github, trial.repository, known_number(trial), head=head)
-    assert isinstance(merged, merging.Merged), merged
+    if isinstance(merged, merging.Refused):
+        raise KalypsoError(merged.reason)
 
 
 def _merge_as_allowed(trial: Trial) -> None:
