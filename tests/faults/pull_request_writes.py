@@ -127,8 +127,8 @@ PULL_REQUEST_WRITES: Final = (
     write("pulls.close: labels", LABELS, _close_pull, _pull),
     write("merge", _MERGE, _merge, _pull, is_recent=True),
     write("merge_as_allowed", _MERGE, _merge_as_allowed, _pull, is_recent=True),
-    write("merging.enable_auto_merge", f"POST {GRAPHQL}", _enable, _blocked_pull),
-    write("merging.disable_auto_merge", f"POST {GRAPHQL}", _disable, _enabled),
-    write("merging.merge_when_allowed", f"POST {GRAPHQL}", _merge_when_allowed, _blocked_pull),
+    write("enable_auto_merge", f"POST {GRAPHQL}", _enable, _blocked_pull),
+    write("disable_auto_merge", f"POST {GRAPHQL}", _disable, _enabled),
+    write("merge_when_allowed", f"POST {GRAPHQL}", _merge_when_allowed, _blocked_pull),
     write("comments.ensure on a pull request", COMMENT, ensure_comment, _pull),
 )
