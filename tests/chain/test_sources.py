@@ -102,10 +102,16 @@ def test_a_registration_breaks_and_is_repaired(chain: Chain) -> None:
 
 
 def test_a_registration_that_could_never_be_read_is_repaired(chain: Chain) -> None:
-    """`sources.json` names it without a commit, so that poll starts schedule later."""
+    """`ci` fails for the commit that registers it, and only for that commit.
+
+    `sources.json` names it without a commit, so that poll starts schedule later.
+    """
     url = chain.acme.sandbox.url
     new = documents.registration("api", f"{url}/acme/api")
-    commit = chain.merge_to_main({"registrations/api.yaml": new})
+    registering = chain.merge_to_main({"registrations/api.yaml": new})
+    chain.settle()
+    assert (chain.has("dev"), chain.status(registering, "dev")) != (registering, "Deployed")
+    commit = chain.merge_to_main({"README.md": "Another change, of another team.\n"})
     chain.settle()
     for name in ("dev", "stage"):
         assert (chain.tracks(name), chain.status(commit, name)) == (commit, "Deployed")
