@@ -15,7 +15,8 @@ from tests.git_repositories import git
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
-OF_ACTIONS: Final = ("action.yml", "actions", "kalypso_actions", "requirements.lock")
+PACKAGES: Final = ("kalypso_actions", "kalypso_go", "kalypso_placement")
+OF_ACTIONS: Final = ("action.yml", "actions", *PACKAGES, "pyproject.toml", "requirements.lock")
 """The files of the project that its actions need."""
 
 ENVIRONMENT_FOLDER: Final = ".environments"
