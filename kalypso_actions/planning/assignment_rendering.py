@@ -22,8 +22,11 @@ Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
 Folders = dict[str, Mapping[str, FileContent]]
 
 
-PART: Final = 1_000
-"""The most assignments of a registration that one process must render."""
+PART: Final = 100
+"""The most assignments of a registration that one process must render.
+
+Results are taken in order: a process with a thousand in a row would fill its pipe and wait.
+"""
 
 
 class PlannedAssignment(NamedTuple):
