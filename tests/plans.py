@@ -40,6 +40,24 @@ def tree(files: Mapping[str, str], sources: bytes | None = None, path: str = "")
     return BaseTree("gitops", "dev", path, entries, sources=sources)
 
 
+def snapshot_of(
+    fleet_: Fleet,
+    *registrations: RegistrationReading,
+    base_trees: Sequence[BaseTree] = (),
+    problems: Sequence[Problem] = (),
+) -> Snapshot:
+    return Snapshot(
+        environment=fleet_.environment,
+        own=Reading(REVISION),
+        bases=(),
+        fleet=fleet_,
+        registrations=registrations,
+        base_trees=tuple(base_trees),
+        problems=tuple(problems),
+        warnings=(),
+    )
+
+
 def plan(
     fleet_: Fleet,
     *registrations: RegistrationReading,
@@ -50,14 +68,6 @@ def plan(
     others: Sequence[BaseTree] = (),
     base_tree: BaseTree | None = None,
 ) -> Plan:
-    snapshot = Snapshot(
-        environment=fleet_.environment,
-        own=Reading(REVISION),
-        bases=(),
-        fleet=fleet_,
-        registrations=registrations,
-        base_trees=(base_tree or tree(base or {}, sources), *others),
-        problems=tuple(problems),
-        warnings=(),
-    )
+    own = base_tree or tree(base or {}, sources)
+    snapshot = snapshot_of(fleet_, *registrations, base_trees=(own, *others), problems=problems)
     return make_plan(snapshot, options, LabelScheduler(), no_progress)

@@ -43,7 +43,7 @@ class GitHubCommand(Command[Model, DocumentT]):
             return inputs, self.compute_with(inputs, runtime, progress)
 
     def compute_with(self, inputs: Model, runtime: Runtime, progress: ProgressDisplay) -> DocumentT:
-        """Return the document. Raises KalypsoError."""
+        """Return the document; each command defines it. Raises KalypsoError."""
         raise NotImplementedError
 
 

@@ -76,11 +76,14 @@ class Command(Generic[InputsT, DocumentT]):
         return inputs, self.run(inputs)
 
     def run(self, inputs: InputsT) -> DocumentT:
-        """Return the document of checked inputs. Raises KalypsoError."""
+        """Return the document of checked inputs. Raises KalypsoError.
+
+        Each command defines it, or `compute` in its place.
+        """
         raise NotImplementedError
 
     def show(self, inputs: InputsT, document: DocumentT) -> None:
-        """Print the document for people."""
+        """Print the document for people; each command defines it."""
         raise NotImplementedError
 
     def exit_code(self, inputs: InputsT, document: DocumentT) -> int:

@@ -46,7 +46,7 @@ class LocalCommand(Command[InputsT, DocumentT]):
             return inputs, self.compute_in(inputs, context)
 
     def compute_in(self, inputs: InputsT, context: LocalContext) -> DocumentT:
-        """Return the document. Raises KalypsoError."""
+        """Return the document; each command defines it. Raises KalypsoError."""
         raise NotImplementedError
 
 

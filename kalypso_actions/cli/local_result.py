@@ -38,11 +38,11 @@ class ReportedCommand(LocalCommand[ReportedInputs, Result]):
     """The title of annotations."""
 
     def summary(self, document: Result) -> str:
-        """Return the step summary."""
+        """Return the step summary; each command defines it."""
         raise NotImplementedError
 
     def show_findings(self, inputs: ReportedInputs, document: Result, files: Files) -> None:
-        """Print the document for people."""
+        """Print the document for people; each command defines it."""
         raise NotImplementedError
 
     def print(self, inputs: ReportedInputs, document: Result) -> None:

@@ -94,7 +94,7 @@ def show_paged(console: Console, lines: Iterable[str]) -> None:
 def report_error(error: Exception) -> int:
     """Report an error to people and to the runner, and return the exit code.
 
-    Any error that is not a KalypsoError is a bug of ours.
+    Any error that is not a KalypsoError is a bug of this program.
     """
     if isinstance(error, KalypsoError):
         # Few runs need a report, but every run would wait for these imports.

@@ -23,7 +23,7 @@ def no_network() -> dict[str, str]:
 
 
 def write_file(root: Path, path: str, content: bytes) -> None:
-    """Write a file. Raises ValueError if its path leaves the folder, which is a bug of ours."""
+    """Write a file. Raises ValueError if its path leaves the folder, a bug of the caller."""
     file = root / path
     if not file.resolve().is_relative_to(root.resolve()):
         raise ValueError(f"{path!r} leaves the folder")

@@ -152,7 +152,7 @@ def own_branches(
 
 
 def may_be_own_branch(name: str, environment: str) -> bool:
-    """Return whether a branch has the form of ours for an environment, with any prefix."""
+    """Return whether a branch is named like our branches for an environment, with any prefix."""
     return re.fullmatch(rf".*{re.escape(environment)}(?:\..+)?", name) is not None
 
 

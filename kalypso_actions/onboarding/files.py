@@ -201,12 +201,12 @@ def for_rules(files: Mapping[str, str], needs: RuleNeeds) -> dict[str, str]:
 
 
 def runs_by_job(text: str) -> bool:
-    """Whether a workflow file of ours uses its job's token, without the App or another token."""
+    """Whether a workflow file uses its job's token, without the App or another token."""
     return bool(text) and not APP.search(text) and not TOKEN.search(text)
 
 
 def proposes(text: str) -> bool:
-    """Whether a workflow file of ours opens pull requests with its job's token."""
+    """Whether a workflow file opens pull requests with its job's token."""
     return bool(MODE.search(text)) and runs_by_job(text)
 
 

@@ -348,8 +348,8 @@ class _Answer:
         self._first = assignments[0]
         self.config: MergedConfig = environment.config.config_of(self._first)
         self.path = _path_of(self.config, key)
-        top = self.path[0] if self.path else key
-        entries = [entry for entry in environment.config.entries if entry.key == top]
+        top = str(self.path[0]) if self.path else key
+        entries = environment.config.entries_of(top)
         lacking = [(environment.config.lacking(self._first, entry), entry) for entry in entries]
         self._layers = [entry for labels, entry in lacking if not labels]
         self._others = [(dict(labels), entry) for labels, entry in lacking if labels]

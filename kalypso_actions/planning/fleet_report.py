@@ -137,12 +137,16 @@ class ReportCollection:
         with_texts = self._with_texts
         with_configurations = self._number_of_values <= MOST_VALUES
         assignments = self._assignments
-        if not with_texts:
+        if not (with_texts and with_configurations):
             assignments = [
-                item.model_copy(update={"files": dict.fromkeys(item.files)}) for item in assignments
+                item.model_copy(
+                    update={
+                        "files": item.files if with_texts else dict.fromkeys(item.files),
+                        "configuration": item.configuration if with_configurations else 0,
+                    }
+                )
+                for item in assignments
             ]
-        if not with_configurations:
-            assignments = [item.model_copy(update={"configuration": 0}) for item in assignments]
         return ReportDocument(
             title=title,
             at=at,

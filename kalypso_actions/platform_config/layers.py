@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Final, TypeVar
 
 from kalypso_actions.errors import Location
@@ -98,7 +98,8 @@ class PlatformConfig:
         self, assignments: Iterable[Assignment], keys: Collection[str]
     ) -> list[list[Assignment]]:
         """Return assignments to which the same entries of these configuration keys apply."""
-        labels = {label for entry in self.entries if entry.key in keys for label in entry.labels}
+        entries = chain.from_iterable(map(self.entries_of, keys))
+        labels = {label for entry in entries for label in entry.labels}
         mask = self._masks.required(tuple(labels))
         groups: dict[int, list[Assignment]] = {}
         for assignment in assignments:

@@ -247,7 +247,7 @@ def marked(body: str, mark: Mark) -> str:
 
 
 def is_ours(body: str, environment: str, control_plane: str) -> bool:
-    """Return whether a body is one of ours for this environment of a control plane (`owner/name`).
+    """Return whether we wrote a body for this environment of a control plane (`owner/name`).
 
     Several control planes may write with one account. A body without a control plane may be ours.
     """

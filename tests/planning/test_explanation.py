@@ -8,9 +8,8 @@ import pytest
 
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Fleet
-from kalypso_actions.model.tree import RegistrationReading, Snapshot
+from kalypso_actions.model.tree import RegistrationReading
 from kalypso_actions.planning.explanation import (
     ExplainedEnvironment,
     Question,
@@ -28,7 +27,7 @@ from kalypso_actions.report.explain_document import (
 )
 from kalypso_actions.scheduling import Decision, DecisionStep, LabelScheduler, Schedule, Scheduler
 from tests.builders import cluster_type, config_map, fleet, policy, selector, target, template
-from tests.plans import REVISION, reading
+from tests.plans import reading, snapshot_of
 
 LARGE = cluster_type("large", size="large", region="west")
 EDGE = cluster_type("edge", size="small")
@@ -187,16 +186,7 @@ def environment(
     mask: str = "",
 ) -> ExplainedEnvironment:
     """Return the environment of a fleet; `mask` is a glob of secret keys."""
-    snapshot = Snapshot(
-        environment=fleet_.environment,
-        own=Reading(REVISION),
-        bases=(),
-        fleet=fleet_,
-        registrations=registrations,
-        base_trees=(),
-        problems=(),
-        warnings=(),
-    )
+    snapshot = snapshot_of(fleet_, *registrations)
     masked = Mask([mask] if mask else [])
     return ExplainedEnvironment.of(snapshot, PlanOptions(), scheduler or LabelScheduler(), masked)
 

@@ -44,7 +44,7 @@ from kalypso_actions.report.pull_request import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
 """Whose pull request it is: `ours` is our proposal to a GitOps branch, `former` the same of a
-former identity, `stale` another one of ours, from or to another branch than now, `sibling` our
+former identity, `stale` our proposal from or to another branch than now, `sibling` our
 proposal to another tree of the environment in this branch. Other people's pull requests go into the
 branch (`other`) or `elsewhere`."""
 
@@ -235,7 +235,7 @@ def _role(
     """Return the role of a pull request other than our proposal to the branch.
 
     The name of our branch changes with `branch-prefix`, and when the repository gets or loses
-    another GitOpsRepo. Then pull requests of ours are left, which poll would wait for.
+    another GitOpsRepo. Then our earlier pull requests stay open, and poll would wait for them.
     """
     repository = branch.repository.lower()
     siblings = {

@@ -29,8 +29,8 @@ def possible_pull_requests(
 ) -> Iterator[PullRequest]:
     """Yield the open pull requests into a GitOps branch that may be ours for an environment.
 
-    These include those of former identities, and those without our marker from a branch with the
-    form of ours: people may rewrite a description, and GitHub still merges.
+    These include those of former identities, and those without our marker from a branch
+    that is named like ours: people may rewrite a description, and GitHub still merges.
     """
     for pull in pulls:
         author, head, mark = pull.author, pull.head_branch, pull_request.read_mark(pull.body)
