@@ -66,7 +66,7 @@ class Validate(ReportedCommand[ValidateInputs, ValidateDocument]):
         if given.get("control-plane"):
             raise UsageError("--watch follows the files of places, not a --control-plane")
         # Few runs watch, but every run would wait for this import.
-        from kalypso_actions.clients.file_watch import FileWatch  # noqa: PLC0415
+        from kalypso_actions.clients.folder import FileWatch  # noqa: PLC0415
 
         self.log(calls=given.get("verbose", False))
         files = FileWatch(_folders(checked_inputs(ValidateInputs, given)))

@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_actions.clients.scratch import no_network, write_file
+from kalypso_actions.clients.process import ProcessError, Programs, no_network, write_file
 from kalypso_actions.errors import KalypsoError
 
 PROGRAM = "kustomize"

@@ -1,14 +1,20 @@
-"""Start programs: without a shell, with a listed part of the environment, for a limited time."""
+"""Start programs: without a shell, with a listed part of the environment, for a limited time.
+
+Programs that read other people's files also get limits of memory, and no network.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import logging
+import math
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,10 +22,32 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.process_limits import limit_resources
 from kalypso_actions.errors import KalypsoError
 
 log = logging.getLogger(__name__)
+
+if sys.platform == "linux":
+    import resource
+
+
+def limit_resources(
+    process_id: int, max_memory: int, timeout: float, cpu_seconds: int | None
+) -> None:
+    """Limit data and processor time of a running process; only Linux can do that from outside.
+
+    The limit is RLIMIT_DATA, because Go programs reserve address space that they never use, and
+    RLIMIT_AS counts it. The limit of time also ends a program if this process was killed; it counts
+    the time of each processor.
+    """
+    if sys.platform == "linux":
+        seconds = cpu_seconds or math.ceil(timeout * (os.cpu_count() or 1)) + 1
+        with suppress(ProcessLookupError):  # it has ended
+            for kind, limit in ((resource.RLIMIT_DATA, max_memory), (resource.RLIMIT_CPU, seconds)):
+                # A limit must not exceed that of this process.
+                _, hard = resource.prlimit(process_id, kind)
+                least = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+                resource.prlimit(process_id, kind, (least, least))
+
 
 INHERITED: Final = frozenset(
     {
@@ -333,3 +361,82 @@ def _printable(stderr: bytes) -> str:
     """Remove control characters from standard error; keep the end of a long text."""
     text = CONTROL.sub("", stderr.decode("utf-8", "replace").replace("\r", "\n")).strip()
     return text if len(text) <= MAX_ERROR_LENGTH else "…" + text[-MAX_ERROR_LENGTH:]
+
+
+PR_SET_CHILD_SUBREAPER: Final = 36
+"""https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html"""
+
+LONGEST: Final = 10.0
+"""The maximum number of seconds to spend on processes that keep starting new ones."""
+
+
+@contextmanager
+def ending_leftovers() -> Iterator[None]:
+    """After the block, kill every process that the block's programs have left behind.
+
+    An orphan becomes a child of this process, even if it has its own session. No other thread may
+    start a program in the meantime. Only Linux can do this; elsewhere the block just runs.
+    Processes of other users stay.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    earlier_children = _children()
+    _set_subreaper(1)
+    try:
+        yield
+    finally:
+        end = time.monotonic() + LONGEST
+        while (leftovers := _children() - earlier_children) and time.monotonic() < end:
+            for process in leftovers:
+                try:
+                    os.kill(process, signal.SIGKILL)
+                    os.waitpid(process, 0)  # its children become ours
+                except PermissionError:  # another user's, by sudo
+                    earlier_children.add(process)
+        _set_subreaper(0)
+
+
+def _set_subreaper(value: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(PR_SET_CHILD_SUBREAPER, value, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER) failed")
+
+
+def _children() -> set[int]:
+    """Return the ids of this process's children."""
+    own, children = str(os.getpid()), set()
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError):
+                # The name, in parentheses, may contain any character.
+                fields = (folder / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+                if fields[1] == own:
+                    children.add(int(folder.name))
+    return children
+
+
+NOTHING_LISTENS: Final = "http://127.0.0.1:9"
+"""A proxy address where nothing listens (port 9, discard), so that every request fails at once."""
+
+_PROXIES: Final = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+    *("http_proxy", "https_proxy", "all_proxy"),
+)
+
+
+def no_network() -> dict[str, str]:
+    """Return variables that keep a Go program off the network."""
+    return {
+        **dict.fromkeys(_PROXIES, NOTHING_LISTENS),
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),
+    }
+
+
+def write_file(root: Path, path: str, content: bytes) -> None:
+    """Write a file. Raises ValueError if its path leaves the folder, a bug of the caller."""
+    file = root / path
+    if not file.resolve().is_relative_to(root.resolve()):
+        raise ValueError(f"{path!r} leaves the folder")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kalypso_actions.clients.folder import OutputFile, OutputFolder
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import (
     LocalContext,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.objects import GitObject
+from kalypso_actions.clients.git.files import GitObject
 from kalypso_sandbox.git.commits import EMPTY_TREE
 
 FULL_ID: Final = re.compile(r"[0-9a-f]{40}\Z")

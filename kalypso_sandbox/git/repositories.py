@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import GitFiles
-from kalypso_actions.clients.git.objects import GitObject, batch_objects
+from kalypso_actions.clients.git.files import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_sandbox.git.commits import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kalypso_actions.clients.git.objects import GitObject
+from kalypso_actions.clients.git.files import GitObject
 from kalypso_sandbox.git import objects as loose_objects
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.file_watch import FileWatch
+from kalypso_actions.clients.folder import FileWatch
 
 
 def add(folder: Path) -> None:

@@ -15,11 +15,11 @@ from threading import Thread
 
 import pytest
 
-from kalypso_actions.clients.helm import Helm
-from kalypso_actions.clients.helm_release import (
+from kalypso_actions.clients.helm import (
     DIGESTS,
     MACHINES,
     RELEASE,
+    Helm,
     install_release,
 )
 from kalypso_actions.errors import KalypsoError

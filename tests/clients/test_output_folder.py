@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.output_folder import OutputFile, OutputFolder
+from kalypso_actions.clients.folder import OutputFile, OutputFolder
 from kalypso_actions.errors import UsageError
 
 MARK = ".github/tracking/sources.json"

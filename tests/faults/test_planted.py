@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import pushing
-from kalypso_actions.clients.github import GitHub, comments, idempotent_writes, issues, rate_limits
+from kalypso_actions.clients.git import connection
+from kalypso_actions.clients.github import GitHub, comments, errors, idempotent_writes, issues
 from kalypso_actions.clients.github.transport import ClientRetry
 from tests.faults.disturbances import DISTURBANCES, Extent
 from tests.faults.matrix import cell, undisturbed
@@ -47,13 +47,13 @@ def doubled_issues_stay(patch: pytest.MonkeyPatch) -> None:
 
 
 def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(rate_limits, "is_limited", lambda *_: False)
+    patch.setattr(errors, "is_limited", lambda *_: False)
 
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     """Repeat a refused push by force, whatever the head of the branch is."""
-    patch.setattr(pushing, "PUSH", (*pushing.PUSH, "--force"))
-    patch.setattr(pushing._Push, "_is_done", lambda *_: False)
+    patch.setattr(connection, "PUSH", (*connection.PUSH, "--force"))
+    patch.setattr(connection._Push, "_is_done", lambda *_: False)
 
 
 @pytest.mark.slow

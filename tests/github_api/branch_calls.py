@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import branches, commits, registered_heads, statuses
+from kalypso_actions.clients.github import branches, commits, overviews, statuses
 from kalypso_actions.model.github import RegisteredPath
 from tests.github_api import call_sequences as sequences
 from tests.github_api.call_sequences import FLEET
@@ -56,8 +56,8 @@ BRANCH_CALLS: Final = {
         "POST R/git/trees",
         "POST R/git/commits",
     ),
-    "registered_heads.read": call(
-        lambda github, _: registered_heads.read(
+    "overviews.read_registered_heads": call(
+        lambda github, _: overviews.read_registered_heads(
             github,
             [
                 RegisteredPath(FLEET, "main", "docs"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.github import merging, proposal_overviews, pull_requests
+from kalypso_actions.clients.github import merging, overviews, pull_requests
 from tests.github_api import call_sequences as sequences
 from tests.github_api.call_sequences import FLEET
 from tests.github_api.client_call import call
@@ -38,11 +38,11 @@ PULL_REQUEST_CALLS: Final = {
         lambda github, scene: merging.disable_auto_merge(github, FLEET, scene.pull()),
         "GET R/pulls/{pull_number}",
     ),
-    "proposal_overviews.read": call(
+    "overviews.read_proposal": call(
         lambda github, scene: [
             scene.pull(),
             *(
-                proposal_overviews.read(github, FLEET, head=head, base=base, commit=commit)
+                overviews.read_proposal(github, FLEET, head=head, base=base, commit=commit)
                 for head, base, commit in (
                     ("feature", "main", scene.second),
                     ("a", "protected", "e" * 40),

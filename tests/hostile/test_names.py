@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.clients.git import GitRepository
-from kalypso_actions.clients.resource_graph.query import (
+from kalypso_actions.clients.resource_graph.rows import (
     flux_configurations_query,
     followers_query,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import CredentialTable, RemoteRepositories
-from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, registered_heads
+from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, overviews
 from kalypso_actions.commands.shared.reading.allowed_repositories import AllowedRepositories
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.github import RegisteredPath
@@ -124,7 +124,7 @@ def test_the_repository_itself_is_not_asked_unless_it_is_allowed(server: Server)
 @breaks(
     "GraphQL follows a renamed repository",
     replaced(
-        registered_heads.query,
+        overviews.heads_query,
         lambda real, *values: real(*values).replace(", followRenames: false", ""),
     ),
 )
@@ -135,6 +135,6 @@ def test_the_heads_of_a_renamed_repository_are_left_to_git(tmp_path: Path) -> No
         server = GitHubServer(sandbox.url, sandbox.url)
         github = GitHub(server, TokenAuth(sandbox.create_token()), {}, sleep=lambda _: None)
         path = RegisteredPath("acme/shop", "main", "")
-        assert registered_heads.read(github, [path])[path] is not None
+        assert overviews.read_registered_heads(github, [path])[path] is not None
         sandbox.rename_repository("acme/shop", "moved")
-        assert registered_heads.read(github, [path])[path] is None
+        assert overviews.read_registered_heads(github, [path])[path] is None

@@ -72,7 +72,7 @@ def test_redirects_of_what_an_app_asks(
 ) -> None:
     app = AppAuth(str(scene.app), scene.key)
     with between(scene.sandbox.url, redirected(other.url, status, end=end)) as changed:
-        for name in ("branches.head", "registered_heads.read"):
+        for name in ("branches.head", "overviews.read_registered_heads"):
             with pytest.raises(GitHubError):
                 CALLS[name].act(connect(changed.url, app), scene)
         with pytest.raises(GitHubError):

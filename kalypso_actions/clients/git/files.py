@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from kalypso_actions.clients.git.objects import batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import FileEntry, FilesTooLargeError
 from kalypso_actions.model.tree_listing import TreeListing
+
+
+class GitObject(NamedTuple):
+    """A git object."""
+
+    id: str
+    type: str
+    content: bytes
+
+
+def batch_objects(output: bytes) -> Iterator[GitObject | None]:
+    """Yield the objects in the order of the request, None for a missing one.
+
+    The output is `id type size<LF>content<LF>` for an object, else `name missing<LF>`.
+    """
+    position = 0
+    while position < len(output):
+        end = output.index(b"\n", position)
+        header = output[position:end].rsplit(b" ", 2)
+        position = end + 1
+        if len(header) == 3 and header[2].isdigit():
+            end = position + int(header[2])
+            yield GitObject(header[0].decode(), header[1].decode(), output[position:end])
+            position = end + 1
+        else:
+            yield None
+
 
 MAX_TOTAL: Final = 1 << 30
 MAX_LISTING: Final = 1 << 29

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.bare_repository import create_bare_repository, object_format_of
 from kalypso_actions.clients.git.connection import Connection
-from kalypso_actions.clients.git.objects import batch_objects
+from kalypso_actions.clients.git.files import batch_objects
 from kalypso_actions.clients.git.program import Git
+from kalypso_actions.clients.git.shallow_clone import create_bare_repository, object_format_of
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.ancestry import Ancestry

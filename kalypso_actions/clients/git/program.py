@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.credentials import (
+from kalypso_actions.clients.git.urls import (
     Authorize,
     no_credential,
     without_credential,

@@ -15,13 +15,12 @@ from typing import Final, Literal, Self
 
 from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.connection import DELAYS, Connection
-from kalypso_actions.clients.git.credentials import Authorize, no_credential
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.history import HistoryClone
 from kalypso_actions.clients.git.local import ABBREVIATED, check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
-from kalypso_actions.clients.git.urls import accepted_url, clone_key
+from kalypso_actions.clients.git.urls import Authorize, accepted_url, clone_key, no_credential
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.ancestry import Ancestry

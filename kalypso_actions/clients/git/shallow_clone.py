@@ -10,13 +10,8 @@ import threading
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
-from kalypso_actions.clients.git.bare_repository import (
-    ObjectFormat,
-    create_bare_repository,
-    object_format_of,
-)
 from kalypso_actions.clients.git.commits import (
     FAST_IMPORT,
     WRITING,
@@ -24,15 +19,41 @@ from kalypso_actions.clients.git.commits import (
     fast_import,
     import_blobs,
 )
-from kalypso_actions.clients.git.connection import Connection
+from kalypso_actions.clients.git.connection import Connection, push
 from kalypso_actions.clients.git.errors import MISMATCHED_FORMAT, MISSING_REF
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.program import Git
-from kalypso_actions.clients.git.pushing import push
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.processes import WriteBlobs
+
+ObjectFormat = Literal["sha1", "sha256"]
+
+CONFIGURATION: Final[dict[ObjectFormat, str]] = {
+    "sha1": "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsync = none\n",
+    "sha256": (
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfsync = none\n"
+        "[extensions]\n\tobjectformat = sha256\n"
+    ),
+}
+"""https://git-scm.com/docs/repository-version. No fsync: git would fetch lost objects again."""
+
+
+def create_bare_repository(git_dir: Path, object_format: ObjectFormat) -> None:
+    """Create an empty repository, unless it exists."""
+    if (git_dir / "config").exists():
+        return
+    for folder in ("objects", "refs"):
+        (git_dir / folder).mkdir(parents=True, exist_ok=True)
+    (git_dir / "HEAD").write_text("ref: refs/heads/main\n", newline="\n")
+    (git_dir / "config").write_text(CONFIGURATION[object_format], newline="\n")
+
+
+def object_format_of(object_id: str) -> ObjectFormat:
+    """Return the object format by the length of an id; sha1 for other texts."""
+    return "sha256" if len(object_id) == 64 else "sha1"
+
 
 FETCH: Final = ("fetch", "--quiet", "--no-tags")
 

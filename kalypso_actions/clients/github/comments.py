@@ -8,7 +8,7 @@ from typing import Final
 from github.IssueComment import IssueComment
 from github.Repository import Repository
 
-from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
+from kalypso_actions.clients.github import idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.model.github import Comment
 from kalypso_actions.model.own_account import Identity, is_bot
@@ -26,11 +26,13 @@ def ensure(
     duplicates, which a repeated delivery may leave. Comments of others stay. Write nothing if a
     comment of a former identity has this text. Raises GitHubError.
     """
-    text = length_limits.truncate_body(f"{mark}\n{body}")
+    text = idempotent_writes.truncate_body(f"{mark}\n{body}")
     identity = github.identity(repository)
     every = marked(github, repository, number, mark)
     for comment in every:
-        if identity.formerly_wrote(comment.author) and length_limits.same_text(comment.body, text):
+        if identity.formerly_wrote(comment.author) and idempotent_writes.same_text(
+            comment.body, text
+        ):
             return comment, "unchanged"
     comments = _ours(every, identity)
     created = not comments
@@ -40,7 +42,7 @@ def ensure(
     kept, *duplicates = comments
     for comment in duplicates:
         _delete(github, repository, number, mark, comment)
-    if length_limits.same_text(kept.body, text):
+    if idempotent_writes.same_text(kept.body, text):
         return kept, "created" if created else "unchanged"
     updated = _update(github, repository, number, mark, kept, text)
     return updated, "created" if created else "updated"
@@ -90,7 +92,7 @@ def _update(
 ) -> Comment:
     def find() -> Comment | None:
         for current in marked(github, repository, number, mark):
-            if current.id == comment.id and length_limits.same_text(current.body, text):
+            if current.id == comment.id and idempotent_writes.same_text(current.body, text):
                 return current
         return None
 

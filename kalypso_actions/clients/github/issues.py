@@ -13,7 +13,7 @@ from github.Issue import Issue as GitHubIssue
 from github.PaginatedList import PaginatedList
 from github.Repository import Repository
 
-from kalypso_actions.clients.github import comments, idempotent_writes, length_limits, rest
+from kalypso_actions.clients.github import comments, idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
@@ -80,8 +80,8 @@ def ensure(
     they are. `among` is the result of `candidates`. Raises GitHubError.
     """
     title, body = (
-        length_limits.truncate(title, length_limits.TITLE).strip(),
-        length_limits.truncate_body(body),
+        idempotent_writes.truncate(title, idempotent_writes.TITLE).strip(),
+        idempotent_writes.truncate_body(body),
     )
     known = tuple(candidates(github, repository, labels) if among is None else among)
     identity = github.identity(repository)
@@ -239,7 +239,7 @@ def _create(github: GitHub, repository: str, title: str, body: str, labels: Sequ
 
 
 def _if_current(issue: Issue, body: str) -> Issue | None:
-    same = issue.state == "open" and length_limits.same_text(issue.body, body)
+    same = issue.state == "open" and idempotent_writes.same_text(issue.body, body)
     return issue if same else None
 
 

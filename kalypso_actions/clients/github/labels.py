@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
+from kalypso_actions.clients.github import idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.idempotent_writes import LABEL_DESCRIPTION, LABEL_NAME
 from kalypso_actions.errors import KalypsoError, Location
 
 
@@ -30,7 +31,7 @@ def ensure(
         return exists(github, repository, name) or None
 
     def write() -> bool:
-        text = length_limits.truncate(description, length_limits.LABEL_DESCRIPTION)
+        text = idempotent_writes.truncate(description, LABEL_DESCRIPTION)
         github.call(
             repository,
             f"the label “{name}” cannot be created",
@@ -142,9 +143,9 @@ def _present(github: GitHub, repository: str, number: int) -> list[str]:
 
 
 def _check_name(repository: str, name: str) -> None:
-    if not 0 < len(name) <= length_limits.LABEL_NAME:
+    if not 0 < len(name) <= LABEL_NAME:
         raise KalypsoError(
-            f"the name of a label must have 1 to {length_limits.LABEL_NAME} characters: “{name}”",
+            f"the name of a label must have 1 to {LABEL_NAME} characters: “{name}”",
             Location(repository),
             "shorten the input",
         )

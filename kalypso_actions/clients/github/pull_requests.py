@@ -15,11 +15,10 @@ from urllib.parse import urlencode
 from github.PullRequest import PullRequest as GitHubPullRequest
 from github.Repository import Repository
 
-from kalypso_actions.clients.github import comments, idempotent_writes, length_limits, rest
-from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github import comments, idempotent_writes, rest
+from kalypso_actions.clients.github.connection import DELAYS, GitHub
 from kalypso_actions.clients.github.labels import add as add_labels
 from kalypso_actions.clients.github.labels import missing as missing_labels
-from kalypso_actions.clients.github.recent_writes import DELAYS
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.own_account import is_marked
@@ -214,7 +213,7 @@ def set_texts(
     title, body = _truncated(title, body)
 
     def if_current(pull: PullRequest) -> PullRequest | None:
-        same = pull.title == title.strip() and length_limits.same_text(pull.body, body)
+        same = pull.title == title.strip() and idempotent_writes.same_text(pull.body, body)
         return pull if same else None
 
     def write() -> PullRequest:
@@ -325,7 +324,9 @@ def _matches(head: str, base: str, state: State, pull: GitHubPullRequest) -> boo
 
 
 def _truncated(title: str, body: str) -> tuple[str, str]:
-    return length_limits.truncate(title, length_limits.TITLE), length_limits.truncate_body(body)
+    return idempotent_writes.truncate(
+        title, idempotent_writes.TITLE
+    ), idempotent_writes.truncate_body(body)
 
 
 def _edit(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import idempotent_writes, length_limits, rest
+from kalypso_actions.clients.github import idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import Json
 from kalypso_actions.errors import KalypsoError, Location
@@ -110,14 +110,16 @@ def post(
     does not cause a post. `is_new`: the caller has just read that the latest status differs. Raises
     GitHubError, and KalypsoError for a context that is too long.
     """
-    if len(status.context) > length_limits.STATUS_CONTEXT:
+    if len(status.context) > idempotent_writes.STATUS_CONTEXT:
         raise KalypsoError(
-            f"the context of a status has more than {length_limits.STATUS_CONTEXT} characters:"
+            f"the context of a status has more than {idempotent_writes.STATUS_CONTEXT} characters:"
             f" {status.context}",
             Location(repository),
             "shorten the environment's name, with which the context begins",
         )
-    description = length_limits.truncate(status.description, length_limits.STATUS_DESCRIPTION)
+    description = idempotent_writes.truncate(
+        status.description, idempotent_writes.STATUS_DESCRIPTION
+    )
     new = replace(status, description=description)
 
     def find() -> CommitStatus | None:

@@ -29,7 +29,7 @@ from github.Requester import HTTPSRequestsConnectionClass, Requester, RequestsRe
 from requests.utils import parse_header_links
 
 from kalypso_actions import __version__
-from kalypso_actions.clients.github import errors, rate_limits
+from kalypso_actions.clients.github import errors
 from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.clients.github.server import PORTS, GitHubServer
 from kalypso_actions.clients.network import TIMEOUT, Session
@@ -71,7 +71,7 @@ class Transport:
         max_wait: float,
     ) -> None:
         """`environment` has proxies and certificates; `max_wait` is the limit of one request."""
-        self.quota = rate_limits.Quota()
+        self.quota = errors.Quota()
         self.now = now
         self._server = server
         self._session = Session(environment)
@@ -113,7 +113,7 @@ class Transport:
                 delay = (error.until - self.now()).total_seconds() if error.until else 0
                 if error.limited:
                     # GitHub blocks clients that keep sending requests.
-                    delay = max(delay, least) if error.until else rate_limits.SECONDARY_WAIT * least
+                    delay = max(delay, least) if error.until else errors.SECONDARY_WAIT * least
                     least *= 2
                 elif error.temporary and not error.uncertain:
                     delay = max(delay, next(delays, math.inf))
@@ -202,7 +202,7 @@ class Transport:
                     uncertain=is_write,
                     temporary=True,
                 ) from None
-        if status >= 300 or rate_limits.is_limited(status, headers, body):
+        if status >= 300 or errors.is_limited(status, headers, body):
             sent = connection.input
             content = json.loads(sent) if isinstance(sent, str) else None
             request = connection.verb, urlsplit(connection.url).path, content

@@ -10,36 +10,32 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import Final, Self, TypeVar
 
-from kalypso_actions.clients.resource_graph.answers import (
-    Answer,
-    PayloadTooLargeError,
-    UnansweredError,
-)
-from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.errors import unseen
-from kalypso_actions.clients.resource_graph.query import (
+from kalypso_actions.clients.resource_graph.errors import CHECK_NETWORK, unseen
+from kalypso_actions.clients.resource_graph.rows import (
     LOST_CLUSTERS,
     SUBSCRIPTIONS,
-    flux_configurations_query,
-    followers_query,
-)
-from kalypso_actions.clients.resource_graph.rows import (
     branch_followers,
     cluster_report,
     cluster_reports,
+    flux_configurations_query,
+    followers_query,
     lost_connections,
     subscription_ids,
 )
-from kalypso_actions.clients.resource_graph.scopes import Scopes
-from kalypso_actions.clients.resource_graph.wait_budget import WaitBudget
+from kalypso_actions.clients.resource_graph.scopes import Cloud, Scopes
+from kalypso_actions.clients.resource_graph.service import (
+    Answer,
+    PayloadTooLargeError,
+    RenewableCredential,
+    ResourceManager,
+    Service,
+    UnansweredError,
+)
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.urls import repository_key
-
-if TYPE_CHECKING:
-    from kalypso_actions.clients.resource_graph.authorization import RenewableCredential
 
 log = logging.getLogger(__name__)
 
@@ -73,12 +69,6 @@ class ResourceGraph:
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        # Importing Azure's client would cost every other command 0.1 s.
-        from kalypso_actions.clients.resource_graph.resource_manager import (  # noqa: PLC0415
-            ResourceManager,
-        )
-        from kalypso_actions.clients.resource_graph.service import Service  # noqa: PLC0415
-
         self.scopes = Scopes.parse(scopes)
         self._credential = credential
         self._service = Service(credential, cloud, self.scopes, environment)
@@ -262,3 +252,58 @@ def _key(repository_url: str) -> str:
             advice="https://github.com/owner/name",
         )
     return key
+
+
+MAX_FAULTS: Final = 6
+"""Consecutive attempts that may fail; after throttling, only the budget decides."""
+
+QUOTA_WINDOW: Final = 5.0
+"""Seconds in which Azure counts the queries of an identity (it allows about 15)."""
+
+LONGEST: Final = 60.0
+"""Maximum seconds between two attempts, unless Azure asks for more."""
+
+FEWER_QUERIES: Final = (
+    "query less often (poll-interval), or as several identities: Azure counts the queries of each"
+)
+
+
+class WaitBudget:
+    """The seconds that a reading may still wait."""
+
+    def __init__(self, seconds: float, sleep: Callable[[float], None]) -> None:
+        self._seconds = seconds
+        self._left = seconds
+        self._sleep = sleep
+        self._faults = 0
+
+    def wait(self, seconds: float, why: str, advice: str = FEWER_QUERIES) -> None:
+        """Wait. Raise KalypsoError if the budget is too small."""
+        if seconds <= 0:
+            return
+        if seconds > self._left:
+            raise KalypsoError(
+                f"Azure Resource Graph does not answer: {why}; it would take another "
+                f"{seconds:.0f} s, after {self._seconds - self._left:.0f} s of waiting",
+                advice=advice,
+            )
+        log.debug("Azure Resource Graph: %s; waiting %.1f s", why, seconds)
+        self._left -= seconds
+        self._sleep(seconds)
+
+    def after(self, fault: UnansweredError) -> None:
+        """Wait for the next attempt. Raise KalypsoError after too many faults."""
+        self._faults += 1
+        if fault.throttled:
+            seconds = min(QUOTA_WINDOW * 2 ** (self._faults - 1), LONGEST)
+            self.wait(fault.wait or seconds, str(fault))
+            return
+        if self._faults >= MAX_FAULTS:
+            message = f"Azure Resource Graph does not answer: {fault} ({self._faults} attempts)"
+            raise KalypsoError(message, advice=CHECK_NETWORK) from fault
+        seconds = min(2.0 ** (self._faults - 1), LONGEST)
+        self.wait(max(seconds, fault.wait or 0.0), str(fault), CHECK_NETWORK)
+
+    def answered(self) -> None:
+        """Reset the count of faults after an answer."""
+        self._faults = 0

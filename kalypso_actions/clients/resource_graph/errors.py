@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from kalypso_actions.clients.resource_graph.clouds import Cloud
-from kalypso_actions.clients.resource_graph.scopes import Scopes
+from kalypso_actions.clients.resource_graph.scopes import Cloud, Scopes
 from kalypso_actions.errors import KalypsoError
 
 UNTRUSTED_CERTIFICATE: Final = (

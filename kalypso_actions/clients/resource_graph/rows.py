@@ -1,4 +1,4 @@
-"""A row of Resource Graph → the report of a Flux configuration, or a subscription.
+"""The queries, in KQL, and their rows: Flux configurations, clusters and subscriptions.
 
 The fields are those of Azure's own API for Flux configurations (Microsoft.KubernetesConfiguration,
 2022-03-01 to 2025-04-01). As Azure's own libraries declare, each field except the id and the
@@ -29,6 +29,82 @@ from kalypso_actions.model.cluster_reports import (
 from kalypso_actions.model.urls import repository_key
 
 log = logging.getLogger(__name__)
+
+PROPERTIES: Final = (
+    *("complianceState", "provisioningState", "suspend", "errorMessage"),
+    *("sourceSyncedCommitId", "sourceUpdatedAt", "statusUpdatedAt", "kustomizations", "statuses"),
+)
+"""Only the properties that are read here: an answer may have 16 MiB (microsoft/ARI#199)."""
+
+COLUMNS: Final = ", ".join(f"{name} = properties.{name}" for name in PROPERTIES)
+
+QUERY: Final = """\
+kubernetesconfigurationresources
+| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
+| where tostring(properties.gitRepository.repositoryRef.branch) == {branch}
+| where tostring(properties.gitRepository.url) contains {repository}
+| project id, url = properties.gitRepository.url, {columns}
+| order by id asc"""
+"""One query for all states, because Azure allows about 15 queries in 5 seconds. `contains` ignores
+case and matches URLs of any form; `cluster_report` decides which name the repository. The order,
+and the id among the columns, keep pages from repeating and skipping rows."""
+
+FOLLOWERS: Final = """\
+kubernetesconfigurationresources
+| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
+| where tostring(properties.gitRepository.repositoryRef.branch) == {branch}
+| project id, url = properties.gitRepository.url, kustomizations = properties.kustomizations
+| order by id asc"""
+
+LOST_CLUSTERS: Final = """\
+resources
+| where type =~ 'microsoft.kubernetes/connectedclusters' or \
+type =~ 'microsoft.containerservice/managedclusters'
+| where tostring(properties.connectivityStatus) =~ 'Offline' or \
+tostring(properties.connectivityStatus) =~ 'Expired' or \
+tostring(properties.powerState.code) =~ 'Stopped'
+| project id, connectivity = properties.connectivityStatus, power = properties.powerState.code
+| order by id asc"""
+"""The clusters of the scope that are stopped or have lost their connection, usually few."""
+
+SUBSCRIPTIONS: Final = """\
+resourcecontainers
+| where type =~ 'microsoft.resources/subscriptions'
+| project subscriptionId
+| order by subscriptionId asc"""
+"""The subscriptions of the scope that the identity may read."""
+
+ESCAPES: Final = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+LINE_SEPARATORS: Final = "\x85\u2028\u2029"
+
+
+def flux_configurations_query(repository: str, branch: str) -> str:
+    """Return the query; all URLs of the repository contain `repository`, such as `owner/name`."""
+    return QUERY.format(
+        branch=string_literal(branch), repository=string_literal(repository), columns=COLUMNS
+    )
+
+
+def followers_query(branch: str) -> str:
+    """Return the query for the configurations that follow a branch of any repository."""
+    return FOLLOWERS.format(branch=string_literal(branch))
+
+
+def string_literal(text: str) -> str:
+    """Return a text as a KQL string literal, which nothing in the text can end.
+
+    KQL has the escapes of C# in `'…'`, and requires escaped line ends.
+    """
+    return "'" + "".join(map(_escaped, text)) + "'"
+
+
+def _escaped(character: str) -> str:
+    if character in ESCAPES:
+        return ESCAPES[character]
+    if character < " " or character == "\x7f" or character in LINE_SEPARATORS:
+        return f"\\u{ord(character):04x}"
+    return character
+
 
 Value = TypeVar("Value")
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.helm import ChartFolder, Helm, HelmError
-from kalypso_actions.clients.helm_release import RELEASE, install_release
+from kalypso_actions.clients.helm import RELEASE, ChartFolder, Helm, HelmError, install_release
 from kalypso_actions.clients.network import CERTIFICATES
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.app.places import Generated, Work, check_size, parallel_programs

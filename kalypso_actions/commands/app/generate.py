@@ -11,7 +11,7 @@ from typing import Final
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.kustomize import find_kustomize
-from kalypso_actions.clients.scratch import write_file
+from kalypso_actions.clients.process import write_file
 from kalypso_actions.commands.app.by_helm import generate_by_helm
 from kalypso_actions.commands.app.places import (
     MAX_BYTES,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions import __version__
+from kalypso_actions.clients.folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.clients.git import RemoteRepositories, Signature
 from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
-from kalypso_actions.clients.output_folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.places import Generated, OpenPlace, Work, open_place, open_tree
 from kalypso_actions.commands.shared.local_commits import LocalBranch

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from kalypso_actions.clients.git import ProtectedBranchError, RemoteRepositories
-from kalypso_actions.clients.git.working_clone import WorkingClone
+from kalypso_actions.clients.git.local import WorkingClone
 from kalypso_actions.clients.github import GitHub, GitHubServer, TokenAuth, repositories
 from kalypso_actions.commands.shared.carry_out import own_signature
 from kalypso_actions.commands.shared.context import Runtime

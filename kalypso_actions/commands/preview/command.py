@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import basic
-from kalypso_actions.clients.git.credentials import Authorize, no_credential
+from kalypso_actions.clients.git.urls import Authorize, no_credential
 from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.preview.deployments import failed_deployments
 from kalypso_actions.commands.preview.environments import ComparedBranch, compare_branch

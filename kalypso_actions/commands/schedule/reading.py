@@ -6,12 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kalypso_actions.clients.github import (
-    GitHubError,
-    commits,
-    proposal_overviews,
-    pull_requests,
-)
+from kalypso_actions.clients.github import GitHubError, commits, overviews, pull_requests
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
@@ -262,7 +257,7 @@ def _overview(
     """
     github, repository = context.github, branch.repository
     try:
-        overview = proposal_overviews.read(
+        overview = overviews.read_proposal(
             github, repository, head=branch.own_branch, base=branch.branch, commit=branch.own_head
         )
     except GitHubError as error:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from kalypso_actions.clients.resource_graph import ResourceGraph, azure_credential, cloud_of
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.entry_points import find_implementation
+
+if TYPE_CHECKING:
+    from kalypso_actions.clients.resource_graph import ResourceGraph
 
 
 class AzureResourceGraph:
@@ -79,6 +81,13 @@ class AzureResourceGraph:
 
     def _connected(self) -> ResourceGraph:
         if self._client is None:
+            # Importing Azure's libraries would cost every other command 0.2 s.
+            from kalypso_actions.clients.resource_graph import (  # noqa: PLC0415
+                ResourceGraph,
+                azure_credential,
+                cloud_of,
+            )
+
             inputs, runtime = self._inputs, self._runtime
             cloud = cloud_of(inputs.azure_cloud, runtime.environment)
             credential = azure_credential(

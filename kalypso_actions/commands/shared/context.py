@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.git.credentials import CredentialTable
+from kalypso_actions.clients.git.urls import CredentialTable
 from kalypso_actions.clients.github import (
     AppAuth,
     GitHub,

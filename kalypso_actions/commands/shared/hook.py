@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
 
-from kalypso_actions.clients.leftover_processes import ending_leftovers
-from kalypso_actions.clients.process import ProcessError, Programs
+from kalypso_actions.clients.process import ProcessError, Programs, ending_leftovers
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report import markdown
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
 from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
-from kalypso_actions.clients.git.credentials import no_credential
-from kalypso_actions.clients.git.urls import depth_below
+from kalypso_actions.clients.git.urls import depth_below, no_credential
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
 from kalypso_actions.commands.shared.reading.repositories import GivenSource, Repositories

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.github import pull_requests, registered_heads
+from kalypso_actions.clients.github import overviews, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
 from kalypso_actions.commands.shared.reading.control_plane import (
@@ -141,7 +141,7 @@ def read_trees(
         for folder in allowed
         if (name := _name_on_github(context, folder.repo))
     }
-    answers = registered_heads.read(context.github, paths.values()) if paths else {}
+    answers = overviews.read_registered_heads(context.github, paths.values()) if paths else {}
     shown = {
         folder: head.tree for folder, path in paths.items() if (head := answers[path]) is not None
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import CredentialTable, basic
-from kalypso_actions.clients.git.credentials import without_credential
+from kalypso_actions.clients.git.urls import without_credential
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.clients.git.remotes import Counting, bare, origin, remotes
 from tests.clients.git.servers import serving

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import Signature, WritableRepository
-from kalypso_actions.clients.git.working_clone import WorkingClone
+from kalypso_actions.clients.git.local import WorkingClone
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.git_repositories import commit, git, programs, repository
 

@@ -14,7 +14,7 @@ import pytest
 import requests
 import responses
 
-from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, registered_heads
+from kalypso_actions.clients.github import AppAuth, GitHub, GitHubError, overviews
 from kalypso_actions.clients.github.apps import NoInstallationError
 from kalypso_actions.model.github import PathHead, RegisteredPath
 from tests.clients.github.app_keys import key, pem
@@ -255,7 +255,7 @@ def test_heads_are_asked_for_with_each_owners_token_and_what_is_public_with_any(
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
         server.post(f"{API}/graphql", json={"data": {f"r{n}": answer for n in range(3)}})
-        result = registered_heads.read(connect(clock, auth=app()), paths)
+        result = overviews.read_registered_heads(connect(clock, auth=app()), paths)
         assert server.calls[-1].request.headers["Authorization"] == "Bearer ghs_1"
     assert result == dict.fromkeys(paths, PathHead("c1", None))
 
@@ -265,7 +265,9 @@ def test_heads_where_the_app_is_installed_nowhere() -> None:
         server.get(f"{API}/orgs/other/installation", status=404, json=NOT_FOUND)
         server.get(f"{API}/users/other/installation", status=404, json=NOT_FOUND)
         with pytest.raises(NoInstallationError):
-            registered_heads.read(connect(auth=app()), [RegisteredPath("other/app", "main", "")])
+            overviews.read_registered_heads(
+                connect(auth=app()), [RegisteredPath("other/app", "main", "")]
+            )
 
 
 def test_each_new_token_is_masked_before_it_is_used() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, comments, length_limits
+from kalypso_actions.clients.github import GitHubError, comments, idempotent_writes
 from tests.clients.github.response_bodies import comment
 from tests.clients.github.scripted_github import LOST, REPOSITORY, Step, conversation, page, refusal
 
@@ -48,7 +48,7 @@ def test_one_comment_has_the_mark(steps: list[Step], outcome: str) -> None:
     with conversation(*steps) as recorded:
         result, change = comments.ensure(recorded.github, REPOSITORY, 3, MARK, "text")
     assert (result.id, change) == (11, outcome)
-    assert length_limits.same_text(result.body, "<!-- mark -->\ntext")
+    assert idempotent_writes.same_text(result.body, "<!-- mark -->\ntext")
 
 
 def test_the_comment_of_somebody_else_is_not_deleted() -> None:
@@ -95,7 +95,7 @@ def test_a_mark_is_found_on_a_later_page() -> None:
 
 def test_a_long_text_is_the_same_when_it_is_read_again() -> None:
     text = "line\n" * 20_000
-    kept = length_limits.truncate_body(f"{MARK}\n{text}")
+    kept = idempotent_writes.truncate_body(f"{MARK}\n{text}")
     there = comment(body=kept)
     with conversation(listed(), (POST, 201, there), listed(there), listed(there)) as recorded:
         for outcome in ("created", "unchanged"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.github import length_limits
+from kalypso_actions.clients.github import idempotent_writes
 
 GITHUBS_LIMIT = 65_536
 
@@ -22,26 +22,26 @@ GITHUBS_LIMIT = 65_536
     ],
 )
 def test_a_cut_says_that_something_is_missing(text: str, length: int, expected: str) -> None:
-    assert length_limits.truncate(text, length) == expected
+    assert idempotent_writes.truncate(text, length) == expected
     assert len(expected) <= length
 
 
 def test_a_body_that_fits_is_not_touched() -> None:
-    text = "x" * (length_limits.BODY - 2) + "\r\n"
-    assert length_limits.truncate_body(text) is text
+    text = "x" * (idempotent_writes.BODY - 2) + "\r\n"
+    assert idempotent_writes.truncate_body(text) is text
 
 
 def test_a_body_is_cut_at_the_end_of_a_line() -> None:
     line = "y" * 99 + "\n"
-    kept, note = length_limits.truncate_body(line * 700).split("\n\n")
+    kept, note = idempotent_writes.truncate_body(line * 700).split("\n\n")
     assert kept + "\n" == line * 600
-    assert note == length_limits.TRUNCATION_NOTE
+    assert note == idempotent_writes.TRUNCATION_NOTE
 
 
 def test_a_line_that_is_too_long_by_itself_is_cut_within() -> None:
     assert (
-        length_limits.truncate_body("z" * 70_000)
-        == "z" * length_limits.BODY + "\n\n" + length_limits.TRUNCATION_NOTE
+        idempotent_writes.truncate_body("z" * 70_000)
+        == "z" * idempotent_writes.BODY + "\n\n" + idempotent_writes.TRUNCATION_NOTE
     )
 
 
@@ -62,21 +62,21 @@ FILLER = "line\n" * 15_000
     ],
 )
 def test_a_cut_closes_open_blocks(beginning: str, closing: list[str]) -> None:
-    lines = length_limits.truncate_body(beginning + FILLER).splitlines()
-    assert lines[-2 - len(closing) :] == [*closing, "", length_limits.TRUNCATION_NOTE]
+    lines = idempotent_writes.truncate_body(beginning + FILLER).splitlines()
+    assert lines[-2 - len(closing) :] == [*closing, "", idempotent_writes.TRUNCATION_NOTE]
     assert lines[-3 - len(closing)] == "line"
 
 
 @settings(max_examples=50)
 @given(st.lists(st.sampled_from(["```", "~" * 500, "<details>", "</details>", "x"]), min_size=1))
 def test_a_cut_body_is_never_refused(lines: list[str]) -> None:
-    text = "\n".join(islice(cycle(lines), length_limits.BODY // 2 + 1))
-    assert len(length_limits.truncate_body(text)) <= GITHUBS_LIMIT
+    text = "\n".join(islice(cycle(lines), idempotent_writes.BODY // 2 + 1))
+    assert len(idempotent_writes.truncate_body(text)) <= GITHUBS_LIMIT
 
 
 @pytest.mark.parametrize("line", ["`" * 70_000, "~" * 70_000, "<details" * 9_000])
 def test_the_end_of_a_cut_body_is_short(line: str) -> None:
-    assert len(length_limits.truncate_body(line)) <= GITHUBS_LIMIT
+    assert len(idempotent_writes.truncate_body(line)) <= GITHUBS_LIMIT
 
 
 @pytest.mark.parametrize(
@@ -89,4 +89,4 @@ def test_the_end_of_a_cut_body_is_short(line: str) -> None:
     ],
 )
 def test_same_text(first: str, second: str, same: bool) -> None:
-    assert length_limits.same_text(first, second) is same
+    assert idempotent_writes.same_text(first, second) is same

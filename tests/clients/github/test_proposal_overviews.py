@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import responses
 
-from kalypso_actions.clients.github import proposal_overviews
+from kalypso_actions.clients.github import overviews
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.overviews import ProposalOverview
 from tests.clients.github.connections import API, connect
@@ -75,7 +75,7 @@ def read(found: Any, errors: list[Any] | None = None) -> ProposalOverview:
     answer = {"data": {"repository": found}} | ({"errors": errors} if errors else {})
     with responses.RequestsMock() as server:
         server.add("POST", f"{API}/graphql", json=answer)
-        return proposal_overviews.read(
+        return overviews.read_proposal(
             connect(), "acme/gitops", head="kalypso/dev", base="dev", commit=COMMIT
         )
 
@@ -94,10 +94,8 @@ def test_everything() -> None:
 
 @pytest.mark.parametrize("commit", [COMMIT, None])
 def test_github_accepts_the_query(commit: str | None) -> None:
-    variables = proposal_overviews.variables(
-        repository_owner="acme", name="gitops", head="kalypso/dev", base="dev", commit=commit
-    )
-    check_query(proposal_overviews.query(with_commit=bool(commit)), variables)
+    variables = overviews.proposal_variables("acme", "gitops", "kalypso/dev", "dev", commit)
+    check_query(overviews.proposal_query(with_commit=bool(commit)), variables)
 
 
 USER = {"__typename": "User", "login": "ann"}

@@ -28,8 +28,8 @@ from kalypso_actions.clients.github import (
     comments,
     issues,
     labels,
+    overviews,
     pull_requests,
-    registered_heads,
     repositories,
     workflows,
 )
@@ -239,7 +239,7 @@ READS: dict[str, tuple[Callable[[GitHub], Any], int]] = {
     "head": (lambda github: branches.head(github, FLEET, "main"), 1),
     "facts": (lambda github: repositories.get(github, FLEET), 1),
     "heads": (
-        lambda github: registered_heads.read(github, [RegisteredPath(FLEET, "main", "")]),
+        lambda github: overviews.read_registered_heads(github, [RegisteredPath(FLEET, "main", "")]),
         1,
     ),
 }

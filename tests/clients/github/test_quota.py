@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_actions.clients.github.rate_limits import Quota
+from kalypso_actions.clients.github.errors import Quota
 
 
 def headers(resource: str, remaining: int) -> Mapping[str, str]:

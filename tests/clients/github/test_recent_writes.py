@@ -19,7 +19,7 @@ from kalypso_actions.clients.github import (
     pull_requests,
     statuses,
 )
-from kalypso_actions.clients.github.recent_writes import DELAYS
+from kalypso_actions.clients.github.connection import DELAYS
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.own_account import MARK
 from kalypso_sandbox import Fault, Sandbox

@@ -11,7 +11,7 @@ import pytest
 import requests
 import responses
 
-from kalypso_actions.clients.github import GitHubError, registered_heads
+from kalypso_actions.clients.github import GitHubError, overviews
 from kalypso_actions.model.github import PathHead, RegisteredPath
 from tests.clients.github.connections import API, connect
 from tests.github_api.graphql_schema import check_query
@@ -55,7 +55,7 @@ def read(known: Answers, *paths: RegisteredPath) -> tuple[Any, list[dict[str, st
     seen: list[dict[str, str]] = []
     with responses.RequestsMock(assert_all_requests_are_fired=False) as server:
         server.add_callback("POST", f"{API}/graphql", graphql(known, seen))
-        return registered_heads.read(connect(), paths), seen
+        return overviews.read_registered_heads(connect(), paths), seen
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_folder_that_is_registered_twice_is_asked_for_once() -> None:
 
 
 def test_the_query_holds_no_name() -> None:
-    assert registered_heads.query(1) == (
+    assert overviews.heads_query(1) == (
         "query Heads($owner0: String!, $name0: String!, $ref0: String!, $path0: String!) {\n"
         "  r0: repository(owner: $owner0, name: $name0, followRenames: false) {\n"
         "    ref(qualifiedName: $ref0) { target { oid } }\n"
@@ -141,7 +141,7 @@ def test_other_errors_are_not_absence(error: object) -> None:
     with responses.RequestsMock() as server:
         server.post(f"{API}/graphql", json={"data": {"r0": None}, "errors": [error]})
         with pytest.raises(GitHubError, match="Something went wrong"):
-            registered_heads.read(connect(), [registered("acme/app")])
+            overviews.read_registered_heads(connect(), [registered("acme/app")])
 
 
 def test_a_repository_behind_single_sign_on_is_reported_and_skipped(
@@ -152,5 +152,5 @@ def test_a_repository_behind_single_sign_on_is_reported_and_skipped(
     path = registered("acme/app")
     with responses.RequestsMock() as server:
         server.post(f"{API}/graphql", json={"data": {"r0": None}, "errors": [error]})
-        assert registered_heads.read(connect(), [path]) == {path: None}
+        assert overviews.read_registered_heads(connect(), [path]) == {path: None}
     assert "the token may not see acme/app: Resource protected by SAML" in caplog.text

@@ -18,7 +18,7 @@ from kalypso_actions.clients.github import (
     TokenAuth,
     branches,
     commits,
-    registered_heads,
+    overviews,
     repositories,
     statuses,
     workflows,
@@ -91,7 +91,7 @@ def test_heads(sandbox: Sandbox, kind: str) -> None:
         RegisteredPath("other/absent", "main", ""),
     ]
     github = connect(sandbox, app(sandbox, "acme") if kind == "app" else None)
-    result = registered_heads.read(github, [*paths, *gone])
+    result = overviews.read_registered_heads(github, [*paths, *gone])
     root, deploy, absent, file = (result[path] for path in paths)
     assert root is not None and root == PathHead(
         commit, commits.get(github, "acme/fleet", commit).tree
@@ -198,7 +198,7 @@ def test_a_renamed_repository_is_left_to_git(sandbox: Sandbox) -> None:
     sandbox.rename_repository("acme/fleet", "drones")
     path = RegisteredPath("acme/fleet", "main", "deploy")
     assert branches.head(github, "acme/fleet", "main") == before
-    assert registered_heads.read(github, [path]) == {path: None}
+    assert overviews.read_registered_heads(github, [path]) == {path: None}
 
 
 def test_names_that_are_no_environments(sandbox: Sandbox) -> None:
@@ -239,7 +239,7 @@ def test_reads_outlast_faults(sandbox: Sandbox, kind: FaultKind) -> None:
 def test_the_quota_is_reported(sandbox: Sandbox) -> None:
     github = connect(sandbox)
     branches.head(github, "acme/fleet", "main")
-    registered_heads.read(github, [RegisteredPath("acme/fleet", "main", "")])
+    overviews.read_registered_heads(github, [RegisteredPath("acme/fleet", "main", "")])
     core, graphql = github.quota.lines()
     assert core.startswith("GitHub API (core): 1 request, 4999 of 5000 left until")
     assert graphql.startswith("GitHub API (graphql): 1 request, 4999 of 5000 left until")

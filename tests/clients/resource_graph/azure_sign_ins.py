@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 import responses
 from azure.core.credentials import TokenCredential
 
-from kalypso_actions.clients.resource_graph.clouds import CloudName, cloud_of
 from kalypso_actions.clients.resource_graph.credentials import azure_credential
+from kalypso_actions.clients.resource_graph.scopes import CloudName, cloud_of
 
 CLIENT = "44444444-4444-4444-8444-444444444444"
 

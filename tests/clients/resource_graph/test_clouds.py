@@ -5,7 +5,7 @@ from azure.core import AzureClouds
 from azure.identity import AzureAuthorityHosts
 from azure.mgmt.core.tools import get_arm_endpoints
 
-from kalypso_actions.clients.resource_graph.clouds import CloudName, cloud_of
+from kalypso_actions.clients.resource_graph.scopes import CloudName, cloud_of
 from kalypso_actions.errors import UsageError
 
 

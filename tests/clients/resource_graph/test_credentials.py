@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 import pytest
 import responses
 
-from kalypso_actions.clients.resource_graph.clouds import CloudName
+from kalypso_actions.clients.resource_graph.scopes import CloudName
 from kalypso_actions.errors import KalypsoError, UsageError
 from tests.clients.resource_graph.azure_sign_ins import (
     CLIENT,

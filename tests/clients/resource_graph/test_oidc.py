@@ -7,7 +7,7 @@ import requests
 import responses
 from responses import matchers
 
-from kalypso_actions.clients.resource_graph.oidc import DELAYS, OidcIssuer
+from kalypso_actions.clients.resource_graph.credentials import DELAYS, OidcIssuer
 from kalypso_actions.errors import KalypsoError
 
 URL = "https://run.actions.example/idtoken/1"

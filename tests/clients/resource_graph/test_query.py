@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.resource_graph.query import flux_configurations_query, string_literal
+from kalypso_actions.clients.resource_graph.rows import flux_configurations_query, string_literal
 
 LETTERS = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
 LINE_ENDS = "\n\r\x85\u2028\u2029"

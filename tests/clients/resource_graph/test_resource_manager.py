@@ -9,7 +9,7 @@ import requests
 import responses
 
 from kalypso_actions.clients.resource_graph import cloud_of
-from kalypso_actions.clients.resource_graph.resource_manager import ResourceManager
+from kalypso_actions.clients.resource_graph.service import ResourceManager
 from kalypso_sandbox.azure import Azure
 from tests.breaks import breaks, turned
 from tests.clients.resource_graph.azure import (

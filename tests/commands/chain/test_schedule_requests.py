@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.github import GitHubError, proposal_overviews
+from kalypso_actions.clients.github import GitHubError, overviews
 from kalypso_actions.errors import Location
 from kalypso_actions.model.overviews import ProposalOverview
 from tests.commands.chain import documents
@@ -124,7 +124,7 @@ def test_everything_is_listed_if_github_refuses_the_query(
     def refuse(*_: object, **__: object) -> None:
         raise GitHubError("it cannot be read", Location(GITOPS), "")
 
-    monkeypatch.setattr(proposal_overviews, "read", refuse)
+    monkeypatch.setattr(overviews, "read_proposal", refuse)
     assert runs(acme, [GITOPS])[0] > FIRST
     assert [(pull["number"], labels(pull)) for pull in acme.pulls()] == [(2, {"kalypso"})]
     assert {label["color"] for label in acme.ask("GET", f"{GITOPS}/labels")} == {"5319e7", "0e8a16"}
@@ -136,14 +136,14 @@ def test_a_pull_request_that_is_closed_meanwhile(
     """The query shows it as open, but the run looks again before it writes."""
     run(acme)
     configure(acme, NEW="1")
-    read = proposal_overviews.read
+    read = overviews.read_proposal
 
     def read_before_closing(*given: Any, **named: Any) -> ProposalOverview:
         overview = read(*given, **named)
         acme.close(1)
         return overview
 
-    monkeypatch.setattr(proposal_overviews, "read", read_before_closing)
+    monkeypatch.setattr(overviews, "read_proposal", read_before_closing)
     assert actions(run(acme)) == [(2, "created")]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from kalypso_actions.clients.git.credentials import Authorize, no_credential
+from kalypso_actions.clients.git.urls import Authorize, no_credential
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.urls import normal_url, repository_key, without_secret
 
