@@ -15,6 +15,7 @@ from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.check_pages import check_pages as run_check_pages
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.shared.result import HEADLINE as DRY_RUN
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
@@ -26,7 +27,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
-from kalypso_actions.report.terminal import ProgressDisplay, print_findings
+from kalypso_actions.report.terminal import ProgressDisplay, print_findings, print_line
 
 
 class GitHubCommand(Command[Model, DocumentT]):
@@ -69,7 +70,7 @@ class Doctor(GitHubCommand[DoctorInputs, DoctorDocument]):
         self, inputs: DoctorInputs, runtime: Runtime, progress: ProgressDisplay
     ) -> DoctorDocument:
         """Check, and probe if the person agrees."""
-        if inputs.probe and not inputs.yes:
+        if inputs.probe and not (inputs.yes or inputs.dry_run):
             _check_consent_possible(inputs.output)
 
         def consent(checks: DoctorDocument, repositories: Sequence[str]) -> bool:
@@ -98,6 +99,10 @@ class Doctor(GitHubCommand[DoctorInputs, DoctorDocument]):
         if document.probe:
             stdout().print("\n[bold]The probe[/bold]\n")
             print_checks(stdout(), document.probe)
+        for entry in document.writes:
+            print_line(stdout(), f"Would {entry.line}")
+        if document.writes:
+            print_line(stdout(), f"{DRY_RUN}.")
 
 
 def _check_consent_possible(output: str) -> None:

@@ -11,12 +11,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from kalypso_actions.clients.github import comments, pull_requests
+from kalypso_actions.clients.github import pull_requests
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.writes import WriteComment
 from kalypso_actions.report import markdown, preview_markdown
 from kalypso_actions.report.preview_documents import (
     PreviewCommentDocument,
@@ -55,8 +57,11 @@ def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> Co
     url = context.url(context.control_plane)
     facts = PreviewFacts(url, str(run["html_url"]), is_of_author=True)
     body = preview_markdown.preview_comment(document, facts)
-    _, action = comments.ensure(context.github, context.control_plane, pull.number, MARK, body)
-    comments.delete_of_other_bots(context.github, context.control_plane, pull.number, MARK)
+    write = WriteComment(context.control_plane, pull.number, MARK, body, replaces_other_bots=True)
+    if inputs.dry_run:
+        planned = PreviewCommentDocument(pull_request_number=pull.number)
+        return dry_run_result("preview-comment", planned, [write], context)
+    ((_, action),) = carry_out([write], context).comments
     context.runtime.log(f"#{pull.number}: the comment is {action}.")
     return _result(PreviewCommentDocument(pull_request_number=pull.number, action=action))
 

@@ -103,6 +103,11 @@ ADVICE: Final = (
 """Pattern of GitHub's reason, advice ("": the problem's advice), page; the first match counts."""
 
 
+def probe_writes() -> str:
+    """Return what the probe writes to a repository, in words."""
+    return f"{_listed(TEXTS.values())}, on branches {BRANCH_PREFIX}…, and delete these"
+
+
 def probe_checks(place: Place, repository: str, attempts: Sequence[Attempt]) -> Iterator[Check]:
     """Report the actions that GitHub accepted or refused, and those that the probe did not try."""
     accepted = {attempt.action for attempt in attempts if attempt.problem is None}

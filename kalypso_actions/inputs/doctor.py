@@ -25,4 +25,7 @@ class DoctorInputs(ClusterReportsInputs, PlanInputs):
             "first, and deletes the branches at the end."
         ),
     ] = False
+    dry_run: Annotated[
+        Flag, Field(description="Show what --probe would write, and write nothing.")
+    ] = False
     yes: Annotated[Flag, Field(description="Probe without asking.")] = False

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from kalypso_actions.inputs.chain import EMPTY, ChainInputs, PlanInputs
+from kalypso_actions.inputs.chain import EMPTY, ChainInputs, DryRun, PlanInputs
 from kalypso_actions.inputs.values import Flag, List, MaskedKeys, Secret
 
 
@@ -45,6 +45,7 @@ class PreviewInputs(PlanInputs):
             "registers and its base does not."
         ),
     ] = EMPTY
+    dry_run: DryRun = False
 
 
 class PreviewCommentInputs(ChainInputs):
@@ -53,3 +54,4 @@ class PreviewCommentInputs(ChainInputs):
     file: Annotated[
         Path, Field(description="The preview.json of the run that started this workflow.")
     ]
+    dry_run: DryRun = False

@@ -257,7 +257,9 @@ class CloseIssue:
 class WriteComment:
     """Create or update our comment on an issue or a pull request; `mark` is its first line.
 
-    `replaces_other_bots`: comments of other bots with this mark are deleted.
+    `replaces_other_bots`: comments of other bots with this mark are deleted. `only_at` is the head
+    of the pull request that the comment describes: with another head, nothing is written ("": an
+    issue, or any head).
     """
 
     repository: str
@@ -265,6 +267,7 @@ class WriteComment:
     mark: str
     body: str = field(repr=False)
     replaces_other_bots: bool = False
+    only_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from kalypso_actions.model.counts import counted
+from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import append_advice, append_lines, print_line
@@ -33,13 +34,14 @@ class CheckEntry(Document):
 class DoctorDocument(Document):
     """The output of `kalypso doctor --output json`; `problems` ended the run early.
 
-    `probe` has the results of `--probe`.
+    `probe` has the results of `--probe`, and `writes` what the probe would write (`--dry-run`).
     """
 
     schema_name: str = Field("kalypso.doctor/v1", alias="schema")
     control_plane: str = ""
     checks: tuple[CheckEntry, ...] = ()
     probe: tuple[CheckEntry, ...] = ()
+    writes: tuple[WriteEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
     @property

@@ -25,8 +25,10 @@ from kalypso_actions.commands.shared.context import CommandContext, Runtime, ope
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules.check import Check
+from kalypso_actions.doctor_rules.probe import probe_writes
 from kalypso_actions.inputs.chain import EMPTY
 from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
 
 Consent = Callable[[DoctorDocument, Sequence[str]], bool]
@@ -93,6 +95,12 @@ def _check(
     document = DoctorDocument(control_plane=context.control_plane, checks=entries)
     if facts and inputs.probe:
         repositories = (context.control_plane, *facts.gitops_repositories)
+        if inputs.dry_run:
+            writes = tuple(
+                WriteEntry(kind="probe", repository=name, what=probe_writes())
+                for name in repositories
+            )
+            return document.model_copy(update={"writes": writes})
         if consent(document, repositories):
             results = _entries(context, probe_repositories(context, jobs, facts))
             document = document.model_copy(update={"probe": results})

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Final
 
 from kalypso_actions.clients.git import basic
 from kalypso_actions.clients.git.urls import Authorize, no_credential
-from kalypso_actions.clients.github import repositories
-from kalypso_actions.commands.preview.deployments import failed_deployments
-from kalypso_actions.commands.preview.environments import ComparedBranch, compare_branch
-from kalypso_actions.commands.preview.publish import post_status, write_comment
-from kalypso_actions.commands.preview.request import (
+from kalypso_actions.clients.github import GitHubError, repositories
+from kalypso_actions.commands.preview.comparison import ComparedBranch, compare
+from kalypso_actions.commands.preview.document import failed_preview, preview_result
+from kalypso_actions.commands.preview.reading import (
+    ChangedBranch,
     PreviewRequest,
+    arriving_commits,
+    failed_deployments,
+    read_sides,
     request_of_clone,
     request_of_job,
+    settings_of_change,
 )
-from kalypso_actions.commands.preview.result import failed_preview, preview_result
-from kalypso_actions.commands.preview.sides import ChangedBranch, SideReader
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.commands.shared.local_context import CurrentClone, LocalContext, uncommitted
-from kalypso_actions.commands.shared.reading.document_reader import Reader, SharedReader
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.comparison import Mask
-from kalypso_actions.comparison.differences import changed_settings
 from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.counts import abbreviated
-from kalypso_actions.model.differences import CommitSubject
-from kalypso_actions.model.github import StatusState
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.writes import PostStatus, Write, WriteComment
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.preview_documents import PreviewDocument
 from kalypso_actions.report.preview_markdown import (
@@ -42,8 +43,8 @@ from kalypso_actions.report.preview_markdown import (
 )
 from kalypso_actions.runner import write_files
 
-MOST_COMMITS: Final = 10
-"""The number of arriving commits of main that the document names."""
+REFUSALS = frozenset({403, 404})
+"""GitHub's answers to a token that may not write."""
 
 
 def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
@@ -54,31 +55,46 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
     """
     request = request_of_job(inputs, context)
     try:
-        compared = _compare(inputs, context, request)
-        hidden = _hidden(context, compared)
-        reader = SharedReader(context.reader)
-        failures = failed_deployments(context, compared)
-        document, diffs = _result(inputs, request, compared, hidden, reader, failures)
+        document, diffs = _compared(inputs, context, request)
     except MissingExtraError:  # the caller installs the extra, and calls preview again
         raise
     except KalypsoError as error:
-        _publish_failure(inputs, context, request, error)
+        # The result of an older head must not stay; an error of GitHub must not hide this one.
+        document = failed_preview(request, error.problems, Mask(inputs.mask))
+        try:
+            _show(inputs, context, request, document, "")
+        except KalypsoError as other:
+            context.runtime.log(str(other.problem))
         raise
-    return _publish(inputs, context, request, document, diffs)
+    return _show(inputs, context, request, document, diffs)
 
 
-def _publish_failure(
-    inputs: PreviewInputs, context: CommandContext, request: PreviewRequest, error: KalypsoError
-) -> None:
-    """Replace the result of an older head; an error of GitHub must not hide `error`."""
-    document = failed_preview(request, error.problems, Mask(inputs.mask))
-    try:
-        _publish(inputs, context, request, document, "")
-    except KalypsoError as other:
-        context.runtime.log(str(other.problem))
+def _compared(
+    inputs: PreviewInputs, context: CommandContext, request: PreviewRequest
+) -> tuple[PreviewDocument, str]:
+    """Read, plan, and return the document and the diffs of all files.
+
+    The job's own token reads the repositories that only the head registers.
+    """
+    change, reader = request.change, SharedReader(context.reader)
+    others = _job_authorization(inputs, context)
+
+    def trust(urls: Collection[str]) -> None:
+        context.trusted_repositories.restrict(urls, others)
+
+    sides = read_sides(reader, change, inputs, trust)
+    compared = compare(sides, inputs, context.runtime.progress)
+    return preview_result(
+        request,
+        compared,
+        Mask(inputs.mask, _hidden(context, compared)),
+        arriving_commits(reader, change, compared.promoted),
+        settings_of_change(reader, change),
+        dict(failed_deployments(context, compared.promoted)),
+    )
 
 
-def _publish(
+def _show(
     inputs: PreviewInputs,
     context: CommandContext,
     request: PreviewRequest,
@@ -86,75 +102,88 @@ def _publish(
     diffs: str,
 ) -> CommandResult:
     """Post the status, comment, and write the files of the artifact. Raises KalypsoError."""
-    headline = preview_headline(document)
-    verdict: StatusState = "failure" if document.problems else "success"
-    unposted = post_status(context, request, inputs.status_context, verdict, headline)
     facts = PreviewFacts(context.url(context.control_plane), context.runtime.job.run_url)
-    warnings: tuple[Problem, ...] = ()
-    if inputs.comment and (document.environments or document.problems):
-        body = preview_comment(document, facts)
-        state, warnings = write_comment(context, request, MARK, body)
-        document = document.model_copy(update={"comment": state})
-    new_warnings = ProblemEntry.all_of((*warnings, *unposted))
-    document = document.model_copy(update={"warnings": (*document.warnings, *new_warnings)})
-    _write(context.runtime.job.workspace, inputs, document, diffs)
-    context.runtime.log(f"{headline}.")
+    writes = preview_writes(inputs, context.control_plane, request, document, facts)
+    workspace = context.runtime.job.workspace
+    if inputs.dry_run:
+        _write_files(workspace, inputs, document, diffs)
+        return dry_run_result("preview", document, writes, context)
+    document = _carried_out(writes, request, document, context)
+    _write_files(workspace, inputs, document, diffs)
+    context.runtime.log(f"{preview_headline(document)}.")
     summary = preview_summary(document, facts)
     return CommandResult(document, summary, failed=bool(document.problems))
 
 
-def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocument:
-    """Compare the environments before and after a change in the current clone.
+def preview_writes(
+    inputs: PreviewInputs,
+    control_plane: str,
+    request: PreviewRequest,
+    document: PreviewDocument,
+    facts: PreviewFacts,
+) -> tuple[PostStatus | WriteComment, ...]:
+    """Return the status of the request's commit, and the comment on its pull request."""
+    writes: list[PostStatus | WriteComment] = []
+    if request.status_commit and inputs.status_context:
+        status = CommitStatus(
+            inputs.status_context,
+            "failure" if document.problems else "success",
+            preview_headline(document),
+            facts.run_url,
+        )
+        writes.append(PostStatus(control_plane, request.status_commit, status))
+    has_content = document.environments or document.problems
+    if inputs.comment and has_content and request.pull_request is not None:
+        comment = WriteComment(
+            control_plane,
+            request.pull_request,
+            MARK,
+            preview_comment(document, facts),
+            replaces_other_bots=True,
+            only_at=request.head_commit,
+        )
+        writes.append(comment)
+    return tuple(writes)
 
-    Raises UsageError outside of a control plane's clone, KalypsoError if it cannot be read.
+
+def _carried_out(
+    writes: Iterable[Write],
+    request: PreviewRequest,
+    document: PreviewDocument,
+    context: CommandContext,
+) -> PreviewDocument:
+    """Carry out the writes, and return the document with what GitHub refuses to the token.
+
+    A refused comment is pending, and a restricted token is expected to be refused. Raises
+    GitHubError for another refusal.
     """
-    with context.reader(()) as local:
-        clone = context.clone(local)
-        if clone is None:
-            raise UsageError(
-                "the current folder is not a clone of a control plane",
-                advice="change to a clone whose main has Environment objects",
-            )
-        request = request_of_clone(inputs, clone)
-        change = request.change
-        context.log(f"Comparing {change.head[:7]} with {change.base[:7]}, for {change.branch}.")
-        reader = SharedReader(local)
-        sides = SideReader(reader, change, inputs, with_base_trees=False)
-        compared = compare_branch(sides, inputs, context.progress, lambda _: None)
-        document, diffs = _result(inputs, request, compared, frozenset(), reader, {})
-        notes = (*ProblemEntry.all_of(_uncommitted(clone, change.head)), *document.notes)
-        document = document.model_copy(update={"notes": notes})
-    _write(Path(), inputs, document, diffs)
-    return document
+    if request.pull_request is not None and not request.is_restricted:
+        # A restricted token may get 404 for other reasons.
+        context.github.recent_writes.add_issue(context.control_plane, request.pull_request)
+    warnings: list[Problem] = []
+    for write in writes:
+        is_comment = isinstance(write, WriteComment)
+        try:
+            carry_out([write], context)
+        except GitHubError as error:
+            if error.status not in REFUSALS:
+                raise
+            warnings += () if request.is_restricted else error.problems
+            if is_comment:
+                document = document.model_copy(update={"comment": "pending"})
+        else:
+            if is_comment:
+                document = document.model_copy(update={"comment": "written"})
+    update = {"warnings": (*document.warnings, *ProblemEntry.all_of(warnings))}
+    return document.model_copy(update=update)
 
 
-def _uncommitted(clone: CurrentClone, head: str) -> Iterator[Problem]:
-    """Yield a note on files that the head lacks, if it is checked out."""
-    if head != clone.repository.checked_out_commit:
-        return
-    paths = uncommitted(clone.path, clone.repository)
-    if paths:
-        message = f"uncommitted changes are not compared: {abbreviated(paths, 1)}"
-        yield Problem(message, advice="commit them on a branch of your own")
-
-
-def _write(folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs: str) -> None:
+def _write_files(
+    folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs: str
+) -> None:
     if inputs.out:
         files = {"preview.json": document.to_json() + "\n", "preview.diff": diffs}
         write_files(folder / inputs.out, files)
-
-
-def _compare(
-    inputs: PreviewInputs, context: CommandContext, request: PreviewRequest
-) -> ComparedBranch:
-    """Compare; use the job's own token for repositories that only the head registers."""
-    others = _job_authorization(inputs, context)
-    sides = SideReader(SharedReader(context.reader), request.change, inputs)
-
-    def trust(urls: Collection[str]) -> None:
-        context.trusted_repositories.restrict(urls, others)
-
-    return compare_branch(sides, inputs, context.runtime.progress, trust)
 
 
 def _job_authorization(inputs: PreviewInputs, context: CommandContext) -> Authorize:
@@ -174,28 +203,44 @@ def _hidden(context: CommandContext, compared: ComparedBranch) -> frozenset[str]
     return less_visible(own, others)
 
 
-def _result(
-    inputs: PreviewInputs,
-    request: PreviewRequest,
-    compared: ComparedBranch,
-    hidden: frozenset[str],
-    reader: Reader,
-    failures: Mapping[str, str],
-) -> tuple[PreviewDocument, str]:
-    change, opened = request.change, reader.repositories
-    mask = Mask(inputs.mask, hidden)
+def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocument:
+    """Compare the environments before and after a change in the current clone.
 
-    def distance(base: str, head: str) -> tuple[int | None, Sequence[CommitSubject]]:
-        total = opened.distance(change.url, base, head)
-        return total, opened.commits_after(change.url, base, head, MOST_COMMITS) if total else ()
+    Raises UsageError outside of a control plane's clone, KalypsoError if it cannot be read.
+    """
+    with context.reader(()) as local:
+        clone = context.clone(local)
+        if clone is None:
+            raise UsageError(
+                "the current folder is not a clone of a control plane",
+                advice="change to a clone whose main has Environment objects",
+            )
+        request = request_of_clone(inputs, clone)
+        change = request.change
+        context.log(f"Comparing {change.head[:7]} with {change.base[:7]}, for {change.branch}.")
+        reader = SharedReader(local)
+        compared = compare(
+            read_sides(reader, change, inputs, with_base_trees=False), inputs, context.progress
+        )
+        document, diffs = preview_result(
+            request,
+            compared,
+            Mask(inputs.mask),
+            arriving_commits(reader, change, compared.promoted),
+            settings_of_change(reader, change),
+            {},
+        )
+        notes = (*ProblemEntry.all_of(_uncommitted(clone, change)), *document.notes)
+        document = document.model_copy(update={"notes": notes})
+    _write_files(Path(), inputs, document, diffs)
+    return document
 
-    settings = _changed_settings(reader, change)
-    return preview_result(request, compared, mask, distance, settings, failures)
 
-
-def _changed_settings(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:
-    base, head = (
-        reader.repositories.open(change.url, branch=change.branch, commit=commit).entries()
-        for commit in (change.base, change.head)
-    )
-    return changed_settings(base, head)
+def _uncommitted(clone: CurrentClone, change: ChangedBranch) -> Iterator[Problem]:
+    """Yield a note on files that the head lacks, if it is checked out."""
+    if change.head != clone.repository.checked_out_commit:
+        return
+    paths = uncommitted(clone.path, clone.repository)
+    if paths:
+        message = f"uncommitted changes are not compared: {abbreviated(paths, 1)}"
+        yield Problem(message, advice="commit them on a branch of your own")

@@ -502,6 +502,10 @@ def _write_issue(write: WriteIssue, context: CommandContext) -> None:
 
 def _comment(write: WriteComment, context: CommandContext, done: Done) -> None:
     github, repository = context.github, write.repository
+    if write.only_at:
+        pull = pull_requests.get(github, repository, write.number)
+        if pull.head_commit != write.only_at:
+            return
     _, outcome = comments.ensure(github, repository, write.number, write.mark, write.body)
     if write.replaces_other_bots:
         comments.delete_of_other_bots(github, repository, write.number, write.mark)

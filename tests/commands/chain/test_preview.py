@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 import pytest
 
 from kalypso_actions.commands.preview import command
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.commands.preview.reading import ChangedBranch, PreviewRequest
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.writes import parts
+from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.markdown import plain
 from kalypso_actions.report.preview_documents import PreviewDocument
+from kalypso_actions.report.preview_markdown import PreviewFacts
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Job, Organisation
 from tests.commands.chain.previews import CONTEXT, document, job_of, newest, propose, run, setting
@@ -259,6 +265,35 @@ def test_the_comment_of_another_bot_is_deleted(acme: Organisation) -> None:
     run(acme)
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "RELEASE: three" in comment
+
+
+REQUEST = PreviewRequest(
+    ChangedBranch("", "main", "", "main", "", ""), "b" * 40, pull_request=7, head_commit="b" * 40
+)
+CHANGED = PreviewDocument(problems=ProblemEntry.all_of([Problem("a fault")]), branch="main")
+
+
+@pytest.mark.parametrize(
+    ("request_", "document_", "inputs", "kinds"),
+    [
+        (REQUEST, CHANGED, {}, ["post status", "write comment"]),
+        (REQUEST, CHANGED, {"comment": "false"}, ["post status"]),
+        (REQUEST, CHANGED, {"status-context": ""}, ["write comment"]),
+        (REQUEST, PreviewDocument(branch="feature"), {}, ["post status"]),
+        (dataclasses.replace(REQUEST, pull_request=None), CHANGED, {}, ["post status"]),
+        (PreviewRequest(REQUEST.change), CHANGED, {}, []),
+    ],
+)
+def test_the_writes(
+    request_: PreviewRequest,
+    document_: PreviewDocument,
+    inputs: dict[str, str],
+    kinds: list[str],
+) -> None:
+    given = PreviewInputs.model_validate(inputs)
+    facts = PreviewFacts("https://github.com/acme/control-plane")
+    writes = command.preview_writes(given, CONTROL_PLANE, request_, document_, facts)
+    assert [part.kind for write in writes for part in parts(write)] == kinds
 
 
 def test_settings_of_the_head_are_reported(acme: Organisation) -> None:

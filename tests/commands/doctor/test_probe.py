@@ -16,6 +16,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.model.workflow_placeholders import FOLDER
 from kalypso_actions.report.doctor_document import CheckEntry
 from kalypso_sandbox.faults import Fault
+from tests.commands.chain.writes import written as written_request
 from tests.commands.doctor.organisation import Acme, acme
 from tests.commands.doctor.planted_faults import archived, rule
 
@@ -221,6 +222,19 @@ def test_a_correct_set_up(healthy: Acme) -> None:
     assert not [
         exchange for exchange in healthy.sandbox.traffic if "dispatches" in exchange.template
     ]
+
+
+def test_a_dry_run(healthy: Acme) -> None:
+    healthy.sandbox.traffic.clear()
+    document = healthy.doctor(probe=True, dry_run=True)
+    assert [entry.repository for entry in document.writes] == [CONTROL_PLANE, GITOPS]
+    assert document.writes[0].what == (
+        "push branches, post a status, open a pull request, add a label, comment and merge, on "
+        "branches kalypso/probe-…, and delete these"
+    )
+    assert not document.probe
+    writes = [request for each in healthy.sandbox.traffic if (request := written_request(each))]
+    assert [request for request in writes if not request.endswith("/access_tokens")] == []
 
 
 def test_the_branches_have_no_workflow_files(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from kalypso_actions.commands.preview.environments import ComparedBranch, ComparedEnvironment
-from kalypso_actions.commands.preview.request import PreviewRequest
-from kalypso_actions.commands.preview.sides import ChangedBranch
+from kalypso_actions.commands.preview.comparison import ComparedBranch, ComparedEnvironment
+from kalypso_actions.commands.preview.reading import ArrivingCommits, ChangedBranch, PreviewRequest
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.differences import CommitSubject, Comparison, MaskedComparison
+from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.promotion.environments import arrival, blocked
 from kalypso_actions.promotion.regressions import by_environment, without
@@ -26,9 +25,6 @@ from kalypso_actions.report.preview_documents import (
 
 MOST_DIFFS: Final = 4 * 1024 * 1024
 """The most characters of diffs in the document; the file of diffs has all."""
-
-Distance = Callable[[str, str], tuple[int | None, Sequence[CommitSubject]]]
-"""Returns the number of commits that a head has and a base lacks, and the newest of them."""
 
 
 class _Diffs:
@@ -54,13 +50,14 @@ def preview_result(
     request: PreviewRequest,
     compared: ComparedBranch,
     mask: Mask,
-    distance: Distance,
+    commits: Mapping[str, ArrivingCommits],
     settings: Collection[str],
     failures: Mapping[str, str],
 ) -> tuple[PreviewDocument, str]:
     """Mask all comparisons, and return the document and the diffs of all files.
 
-    `failures` are the descriptions of failed deployments, by environment.
+    `commits` are the earlier commits that arrive with the change, and `failures` the descriptions
+    of failed deployments, both by environment. `settings` are the changed files with settings.
     """
     diffs = _Diffs()
     documents = _located(compared.documents.masked(mask), request.change)
@@ -84,7 +81,7 @@ def preview_result(
                 blocked=item.name in faulty,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 failure=failures.get(item.name, ""),
-                arrival=_arrival(request, compared, item, comparison, distance),
+                arrival=_arrival(request, compared, item, comparison, commits.get(item.name)),
             )
         )
     document = PreviewDocument(
@@ -213,17 +210,15 @@ def _arrival(
     compared: ComparedBranch,
     item: ComparedEnvironment,
     comparison: ComparisonEntry | None,
-    distance: Distance,
+    commits: ArrivingCommits | None,
 ) -> ArrivalEntry | None:
-    change = request.change
-    if not change.is_main or item.name not in compared.after:
+    if not request.change.is_main or item.name not in compared.after:
         return None
     when = arrival(item.name, compared.after)
-    current_commit = item.promoted_commit or ""
-    commits, newest = distance(current_commit, change.base) if current_commit else (None, ())
+    number, newest = commits or (None, ())
     return ArrivalEntry(
-        has=current_commit,
-        commits=commits,
+        has=item.promoted_commit or "",
+        commits=number,
         newest=tuple(
             ArrivingCommitEntry(commit=each.commit, subject=each.subject) for each in newest
         ),

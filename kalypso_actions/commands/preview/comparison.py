@@ -1,0 +1,201 @@
+"""Compare the environments of a changed branch, before and after the change."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from kalypso_actions.clients.worker_processes import WorkerProcesses
+from kalypso_actions.commands.preview.reading import (
+    BranchSides,
+    Environments,
+    EnvironmentSides,
+    Side,
+)
+from kalypso_actions.comparison import Mask
+from kalypso_actions.comparison.differences import new_findings
+from kalypso_actions.errors import Problem
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.differences import Comparison, MaskedComparison
+from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
+from kalypso_actions.promotion.environments import Faults
+from kalypso_actions.scheduling.registry import find_scheduler, trusted_scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The differences between two sides, with secrets; without a `pair`, `faults` has them."""
+
+    faults: Comparison
+    pair: PlanPair | None = None
+
+    @property
+    def comparison(self) -> Comparison:
+        """The differences, with secrets."""
+        return self.pair.comparison if self.pair else self.faults
+
+    @property
+    def problems(self) -> Faults:
+        """The numbers of problems after the change."""
+        return Faults(len(self.comparison.problems_new), self.comparison.problems_known)
+
+    def origins(self) -> frozenset[str]:
+        """Return the repositories whose content the differences show."""
+        comparison = self.comparison
+        problems = (*comparison.problems_new, *comparison.warnings_new)
+        places = (where for problem in problems for where in (problem.where, *problem.related))
+        of_problems = frozenset(where.repository for where in places if where)
+        assignments = (*comparison.assignments_added, *comparison.assignments_removed)
+        configured = (name for item in comparison.values for name in item.assignments)
+        of_files = (item.repositories for item in comparison.files)
+        of_values = (item.repositories for item in comparison.values)
+        of_names = (item.repositories for item in (*assignments, *configured))
+        return of_problems.union(*of_files, *of_values, *of_names)
+
+    def masked(self, mask: Mask) -> MaskedComparison:
+        """Return the same without secrets."""
+        return self.pair.masked(mask) if self.pair else mask.masked(self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedEnvironment:
+    """An environment before and after the change.
+
+    `promoted_commit` is the commit of main that the environment has, `arriving` the comparison with
+    it (None if only the change arrives). `notes` are about parts that are not compared.
+    """
+
+    name: str
+    change: Compared
+    arriving: Compared | None
+    promoted_commit: str | None
+    notes: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedBranch:
+    """The findings of the branch's documents, and its environments, also by name on both sides."""
+
+    documents: Compared
+    environments: tuple[ComparedEnvironment, ...]
+    before: Environments
+    after: Environments
+
+    @property
+    def promoted(self) -> dict[str, str]:
+        """The commits of main that the environments have which remain after the change."""
+        return {
+            item.name: item.promoted_commit
+            for item in self.environments
+            if item.promoted_commit and item.name in self.after
+        }
+
+    def origins(self) -> frozenset[str]:
+        """Return the repositories whose content the comparisons show."""
+        changes = (item.change for item in self.environments)
+        arriving = (item.arriving for item in self.environments)
+        every = (self.documents, *changes, *filter(None, arriving))
+        return frozenset().union(*(item.origins() for item in every))
+
+
+def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> ComparedBranch:
+    """Plan the environments of the changed branch with both commits, and compare them."""
+    problems, problems_known = new_findings(
+        branch.findings_before.problems, branch.findings_after.problems
+    )
+    warnings, warnings_known = new_findings(
+        branch.findings_before.warnings, branch.findings_after.warnings
+    )
+    documents = Comparison(
+        "",
+        problems_new=problems,
+        problems_known=problems_known,
+        warnings_new=warnings,
+        warnings_known=warnings_known,
+    )
+    environments = []
+    for sides in branch.environments:
+        schedulers, notes = _schedulers(sides.name, branch, inputs)
+        change = _compared(sides, sides.base, schedulers, inputs, progress)
+        arriving = None
+        if sides.promoted and sides.promoted.snapshot and sides.head.snapshot:
+            arriving = _compared(sides, sides.promoted, schedulers, inputs, progress)
+        commit = sides.base.promoted_commit or sides.head.promoted_commit
+        notes = (*notes, *sides.head.unread(), *sides.warnings)
+        environments.append(ComparedEnvironment(sides.name, change, arriving, commit, notes))
+    return ComparedBranch(Compared(documents), tuple(environments), branch.before, branch.after)
+
+
+def _schedulers(
+    name: str, branch: BranchSides, inputs: PreviewInputs
+) -> tuple[tuple[str, str], tuple[Problem, ...]]:
+    """Return the schedulers before and after the change, and a note if one is not used."""
+    if inputs.scheduler:
+        return (inputs.scheduler, inputs.scheduler), ()
+    sides = branch.before, branch.after
+    old, new = (side[name].scheduler if name in side else "" for side in sides)
+    known = {environment.scheduler for environment in branch.before.values()}
+    trusted = trusted_scheduler(new, known, old)
+    if trusted == new:
+        return (old, new), ()
+    message = f"not compared: the scheduler {new!r}, which only the change names"
+    advice = f"it is planned by {trusted or DEFAULT_SCHEDULER}; check what the package does"
+    return (old, trusted), (Problem(message, branch.after[name].where, advice),)
+
+
+def _compared(
+    sides: EnvironmentSides,
+    base: Side,
+    schedulers: tuple[str, str],
+    inputs: PreviewInputs,
+    progress: Progress,
+) -> Compared:
+    head = sides.head
+    if base.snapshot is None or head.snapshot is None:
+        return Compared(_unread(sides.name, base, head))
+    options = PlanOptions.of(inputs, on_failure="block", on_source_failure="block")
+    old, new = map(find_scheduler, schedulers)
+    snapshots = base.snapshot, head.snapshot
+    if inputs.on_source_failure != "block":
+        snapshots = _with_unread_as_warnings(snapshots[0]), _with_unread_as_warnings(snapshots[1])
+    pair = plan_pair(
+        *snapshots,
+        options,
+        old,
+        progress,
+        Mask(inputs.mask),
+        new,
+        WorkerProcesses(),
+    )
+    if base.is_absent or head.is_absent:  # other branches have the documents, which stay
+        pair = dataclasses.replace(
+            pair, comparison=dataclasses.replace(pair.comparison, documents=())
+        )
+    return Compared(pair.comparison, pair)
+
+
+def _unread(name: str, base: Side, head: Side) -> Comparison:
+    """Return a problem if only the head cannot be read; else warn that nothing is compared."""
+    problems, known = new_findings(base.problems, head.problems)
+    if problems:
+        return Comparison(name, problems_new=problems, problems_known=known)
+    warnings = tuple(
+        dataclasses.replace(item, message=f"not compared: {item.message}")
+        for item in base.problems[:1]
+    )
+    return Comparison(name, warnings_new=warnings, problems_known=known)
+
+
+def _with_unread_as_warnings(snapshot: Snapshot) -> Snapshot:
+    """Only warn of repositories that cannot be read: this job may lack access that schedule has."""
+    registrations = tuple(
+        item
+        if item.is_readable
+        else dataclasses.replace(item, problems=(), warnings=(*item.warnings, *item.problems))
+        for item in snapshot.registrations
+    )
+    return dataclasses.replace(snapshot, registrations=registrations)

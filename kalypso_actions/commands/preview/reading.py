@@ -1,0 +1,427 @@
+"""Read what a preview compares: the commits, and each environment with both of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kalypso_actions.clients.github import GitHubError, commits, statuses
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.local_context import CurrentClone
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.reading.control_plane import (
+    environments_among,
+    read_control_plane,
+    read_own_branch,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
+from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
+from kalypso_actions.comparison.differences import changed_settings
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.model.differences import CommitSubject
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.kinds import Environment, Fleet, RepositoryPath
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.urls import split
+from kalypso_actions.planning.validation import validate_branches
+from kalypso_actions.promotion.statuses import context as status_context
+
+DEPENDABOT: Final = "dependabot[bot]"
+
+MOST_COMMITS: Final = 10
+"""The number of arriving commits of main that the document names."""
+
+Environments = Mapping[str, Environment]
+
+ArrivingCommits = tuple[int | None, Sequence[CommitSubject]]
+"""The number of commits (None: unknown) that come with a change, and the newest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedBranch:
+    """A branch of the control plane at `url`, before (`base`) and after (`head`) a change.
+
+    `main` is the name of the main branch, and `head_of_main` its newest commit. `other_urls` lead
+    to the control plane, too: for a clone, `url` is a path.
+    """
+
+    url: str
+    main: str
+    head_of_main: str
+    branch: str
+    base: str
+    head: str
+    other_urls: tuple[str, ...] = ()
+
+    @property
+    def is_main(self) -> bool:
+        """Whether the change is one of main, for all environments."""
+        return self.branch == self.main
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a person compares in a clone, where each place names its branch."""
+        return split(self.url).scheme == "file"
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRequest:
+    """A change, and the places that show its preview.
+
+    `status_commit` gets the status ("" for none). `pull_request` is the number of the pull request
+    that gets the comment, as long as its head is `head_commit`. `is_restricted`: GitHub gives a
+    job no secrets and a token that only reads.
+    """
+
+    change: ChangedBranch
+    status_commit: str = ""
+    pull_request: int | None = None
+    head_commit: str = ""
+    is_restricted: bool = False
+
+
+def request_of_job(inputs: PreviewInputs, context: CommandContext) -> PreviewRequest:
+    """Return the request of a pull request, a merge group, or the inputs. Raises KalypsoError."""
+    job = context.runtime.job
+    pull_request = job.event.get("pull_request")
+    is_own = job.repository.lower() == context.control_plane.lower()
+    if is_own and job.event_name == "pull_request" and isinstance(pull_request, Mapping):
+        return _of_pull_request(inputs, context, pull_request)
+    group = job.event.get("merge_group")
+    if is_own and job.event_name == "merge_group" and isinstance(group, Mapping):
+        branch = str(group["base_ref"]).removeprefix("refs/heads/")
+        base, head = str(group["base_sha"]), str(group["head_sha"])
+        return PreviewRequest(_change(context, branch, base, head), head)
+    if not inputs.base:
+        raise UsageError(
+            "no base is named, and the job belongs to no pull request",
+            advice="write the commits to compare: base and head",
+        )
+    main = context.main()
+    branches = {item.control_plane.branch for item in context.environments().values()}
+    branch = inputs.base if inputs.base in branches else main
+    base = _resolved(context, branch, inputs.base)
+    head = _resolved(context, branch, inputs.head or job.commit or main)
+    return PreviewRequest(_change(context, branch, base, head))
+
+
+def _resolved(context: CommandContext, branch: str, revision: str) -> str:
+    """Return the commit of a branch, tag or id of the control plane; "" for ""."""
+    url = context.url(context.control_plane)
+    return context.repositories.resolve(url, branch, revision) if revision else ""
+
+
+def _of_pull_request(
+    inputs: PreviewInputs, context: CommandContext, event: Mapping[str, Any]
+) -> PreviewRequest:
+    """Compare the merge that GitHub tries with its first parent.
+
+    The base in the event may be older: it is that of the last push to the pull request.
+    """
+    job = context.runtime.job
+    branch = str(event["base"]["ref"])
+    head = _resolved(context, branch, inputs.head) or job.commit
+    base = _resolved(context, branch, inputs.base)
+    if not base:
+        parents = commits.get(context.github, context.control_plane, head).parents
+        base = parents[0] if parents else str(event["base"]["sha"])
+    head_repository = (event["head"]["repo"] or {}).get("full_name", "")
+    is_fork = head_repository.lower() != context.control_plane.lower()
+    head_commit = str(event["head"]["sha"])
+    return PreviewRequest(
+        _change(context, branch, base, head),
+        status_commit=head_commit,
+        pull_request=int(event["number"]),
+        head_commit=head_commit,
+        is_restricted=is_fork or job.actor == DEPENDABOT,
+    )
+
+
+def _change(context: CommandContext, branch: str, base: str, head: str) -> ChangedBranch:
+    url, main = context.url(context.control_plane), context.main()
+    head_of_main = head if branch == main else context.remotes.heads(url, [main])[main]
+    return ChangedBranch(url, main, head_of_main, branch, base, head)
+
+
+def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewRequest:
+    """Return the request of a person in a clone; the default is the change of the current branch.
+
+    If `base` is main or an environment's branch, that branch gets the change: the comparison begins
+    at the merge base, as a merge would. Raises KalypsoError.
+    """
+    branches = [clone.main, *(item.control_plane.branch for item in clone.environments.values())]
+    named_branch = inputs.base.removeprefix("origin/")
+    is_branch = not inputs.base or named_branch in branches
+    branch = named_branch if named_branch in branches else clone.checked_out or clone.main
+    head = clone.repository.resolve(inputs.head or "HEAD")
+    base = clone.repository.resolve(inputs.base or branch)
+    if is_branch:
+        base = clone.repository.merge_base(base, head) or base
+    url, remotes = str(clone.path), clone.repository.remotes()
+    return PreviewRequest(
+        ChangedBranch(url, clone.main, clone.head_of_main, branch, base, head, remotes)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """An environment with a commit: its snapshot, or the problems that prevent one.
+
+    `promoted_commit` is the commit of main that its branch names, if it can be read. `is_absent`:
+    the environment does not exist on this side.
+    """
+
+    snapshot: Snapshot | None
+    problems: tuple[Problem, ...] = ()
+    promoted_commit: str | None = None
+    is_absent: bool = False
+
+    def repositories(self) -> Iterator[str]:
+        """Yield the URLs of all repositories that the environment names."""
+        if self.snapshot is None:
+            return
+        fleet = self.snapshot.fleet
+        yield from (base.source.repo for base, _ in self.snapshot.bases)
+        yield from (item.source.repo for item in fleet.registrations)
+        yield from (item.target.repo for item in fleet.gitops_repos)
+        for reading in self.snapshot.registrations:
+            if reading.revision:
+                yield reading.revision.repository
+
+    def unread(self) -> Iterator[Problem]:
+        """Yield a note on each registration that could not be read, so that it is not compared."""
+        for reading in self.snapshot.registrations if self.snapshot else ():
+            if not reading.is_readable:
+                registration, problem = reading.registration, reading.problems[0]
+                message = f"not compared: {problem.message}"
+                yield dataclasses.replace(problem, message=message, where=registration.where)
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentSides:
+    """An environment before and after the change, and with its present commit of main.
+
+    `promoted` is None if the environment has the base already. `warnings` are about GitOps branches
+    that could not be read.
+    """
+
+    name: str
+    base: Side
+    head: Side
+    promoted: Side | None
+    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSides:
+    """The changed branch before and after: its Environments, its documents' findings, its fleets.
+
+    `before` and `after` are all Environments of the branch; `environments` are those to compare.
+    """
+
+    change: ChangedBranch
+    before: Environments
+    after: Environments
+    findings_before: Diagnostics
+    findings_after: Diagnostics
+    environments: tuple[EnvironmentSides, ...]
+
+
+def read_sides(
+    reader: Reader,
+    change: ChangedBranch,
+    inputs: PreviewInputs,
+    trust: Callable[[Collection[str]], None] = lambda _: None,
+    *,
+    with_base_trees: bool = True,
+) -> BranchSides:
+    """Read the environments of the changed branch with both commits.
+
+    Call `trust` with the repositories that the base names before reading those that only the head
+    names. Raises UsageError for the name of an unknown environment.
+    """
+    before, findings_before = _environments(reader, change, change.base)
+    after, findings_after = _environments(reader, change, change.head)
+    names = _names(inputs.environments, (*before, *after))
+    sides = _SideReader(reader, change, inputs, with_base_trees)
+    bases = {name: sides.before(before[name]) for name in names if name in before}
+    read = [side for pair in bases.values() for side in pair if side]
+    trust({change.url, *(url for side in read for url in side.repositories())})
+    environments = []
+    for name in names:
+        base, promoted = bases.get(name, (None, None))
+        head = sides.read(after[name], change.head) if name in after else None
+        warnings = sides.warnings(name)
+        environments.append(
+            EnvironmentSides(name, base or _absent(head), head or _absent(base), promoted, warnings)
+        )
+    return BranchSides(change, before, after, findings_before, findings_after, tuple(environments))
+
+
+def _environments(
+    reader: Reader, change: ChangedBranch, commit: str
+) -> tuple[Environments, Diagnostics]:
+    """Return the environments of the changed branch at a commit, and its documents' findings."""
+
+    def reading(branch: str, path: str, commit: str) -> Reading:
+        files = reader.repositories.open(change.url, branch=branch, commit=commit)
+        return read_branch(files, RepositoryPath(change.url, branch, path), reader.kustomize)
+
+    main = reading(change.main, ".", commit if change.is_main else change.head_of_main)
+    environments, _ = environments_among(main.documents)  # the findings have its problems
+    if change.is_main:
+        return environments, validate_branches([main])
+    own = {
+        name: item
+        for name, item in environments.items()
+        if item.control_plane.branch == change.branch
+    }
+    paths = sorted({item.control_plane.path for item in own.values()})
+    return own, validate_branches([reading(change.branch, path, commit) for path in paths])
+
+
+def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
+    """Return the environments to compare. Raises UsageError for an unknown one."""
+    names = list(dict.fromkeys(known))
+    for name in given:
+        if name not in names:
+            near = nearest(name, names)
+            suggestion = f"did you mean {near}? " if near else ""
+            message = f"there is no Environment {name!r} on this branch, before or after the change"
+            raise UsageError(message, advice=f"{suggestion}Environments: {', '.join(names)}")
+    return [name for name in names if not given or name in given]
+
+
+@dataclass(slots=True)
+class _SideReader:
+    """Reads the sides of environments."""
+
+    reader: Reader
+    change: ChangedBranch
+    inputs: PreviewInputs
+    with_base_trees: bool
+    _base_trees: dict[str, ReadableBaseTrees] = field(default_factory=dict)
+
+    def before(self, environment: Environment) -> tuple[Side, Side | None]:
+        """Return an environment before the change; for main, also with its present commit."""
+        base = self.read(environment, self.change.base)
+        commit = base.promoted_commit
+        if not self.change.is_main or commit in {None, self.change.base}:
+            return base, None
+        return base, self.read(environment, commit or "")
+
+    def read(self, environment: Environment, commit: str) -> Side:
+        """Return an environment with a commit of the branch that changes."""
+        try:
+            return self._side(environment, commit)
+        except KalypsoError as error:
+            problems = (_in_environment(problem, environment) for problem in error.problems)
+            return Side(None, tuple(problems))
+
+    def warnings(self, environment: str) -> tuple[Problem, ...]:
+        """Return the warnings of GitOps branches that could not be read."""
+        trees = self._base_trees.get(environment)
+        return tuple(trees.warnings) if trees else ()
+
+    def _side(self, environment: Environment, commit: str) -> Side:
+        change = self.change
+        own = read_own_branch(
+            environment,
+            change.url,
+            self.reader,
+            main=change.main,
+            main_commit=commit if change.is_main else change.head_of_main,
+            commit="" if change.is_main else commit,
+        )
+        promoted_commit = commit if change.is_main else None
+        control_plane = read_control_plane(own, self.reader, promoted_commit=promoted_commit)
+        trees = self._base_trees.setdefault(
+            environment.name, ReadableBaseTrees(self.reader.repositories)
+        )
+        repos = control_plane.fleet.gitops_repos
+        scheduler = self.inputs.scheduler or environment.scheduler
+        snapshot = read_snapshot(
+            control_plane,
+            self.reader,
+            base_trees=trees.open(repos)
+            if self.with_base_trees
+            else trees.needed(repos, scheduler),
+            delivery=self.inputs.delivery,
+        )
+        return Side(snapshot, promoted_commit=own.promoted_commit)
+
+
+def _in_environment(problem: Problem, environment: Environment) -> Problem:
+    """Locate a problem of a whole repository, e.g. a missing branch, at the Environment object."""
+    if problem.where and problem.where.path:
+        return problem
+    return dataclasses.replace(problem, where=environment.where)
+
+
+def _absent(other: Side | None) -> Side:
+    """Return the side on which an environment does not exist: without content."""
+    snapshot = other.snapshot if other else None
+    if snapshot:
+        snapshot = dataclasses.replace(
+            snapshot,
+            own=dataclasses.replace(snapshot.own, documents=(), problems=(), warnings=()),
+            bases=(),
+            fleet=Fleet(snapshot.environment),
+            registrations=(),
+            base_trees=(),
+            problems=(),
+            warnings=(),
+            lacking=(),
+            unpromoted_templates=frozenset(),
+        )
+    return Side(snapshot, is_absent=True)
+
+
+def failed_deployments(
+    context: CommandContext, promoted: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield each environment whose last deployment failed, with the description of its status.
+
+    The status is that of the commit of main that the environment has: `promoted`, by environment.
+    Yield none if the token may not read statuses.
+    """
+    try:
+        known = statuses.of_commits(
+            context.github, context.control_plane, frozenset(promoted.values())
+        )
+    except GitHubError as error:
+        context.runtime.log(f"It is unknown which deployments failed: {error.problem.message}")
+        return
+    for environment, commit in promoted.items():
+        status = known.get(commit, {}).get(status_context(environment).lower())
+        if status and status.state == "failure":
+            yield environment, status.description
+
+
+def arriving_commits(
+    reader: Reader, change: ChangedBranch, promoted: Mapping[str, str]
+) -> Mapping[str, ArrivingCommits]:
+    """Return the commits between `promoted`, the environments' commits of main, and the base."""
+    opened = reader.repositories
+
+    def between(commit: str) -> ArrivingCommits:
+        total = opened.distance(change.url, commit, change.base)
+        if not total:
+            return total, ()
+        return total, opened.commits_after(change.url, commit, change.base, MOST_COMMITS)
+
+    return {name: between(commit) for name, commit in promoted.items()} if change.is_main else {}
+
+
+def settings_of_change(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:
+    """Return the changed files from which previews take their settings."""
+    base, head = (
+        reader.repositories.open(change.url, branch=change.branch, commit=commit).entries()
+        for commit in (change.base, change.head)
+    )
+    return changed_settings(base, head)
