@@ -229,8 +229,8 @@ def _snapshot(
     return read_snapshot(
         control_plane,
         plane.reader,
+        PlanOptions.of(inputs),
         base_trees=trees.needed(control_plane.fleet.gitops_repos, scheduler),
-        delivery=inputs.delivery,
     )
 
 

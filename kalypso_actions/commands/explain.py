@@ -36,15 +36,16 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
         control_plane = read_control_plane(branch, reader, promoted_commit=inputs.base_commit)
         scheduler = inputs.scheduler or (branch.declared.scheduler if branch.declared else "")
         trees = ReadableBaseTrees(reader.repositories)
+        options = PlanOptions.of(inputs)
         snapshot = read_snapshot(
             control_plane,
             reader,
+            options,
             base_trees=trees.needed(control_plane.fleet.gitops_repos, scheduler),
-            delivery=inputs.delivery,
         )
         environment = ExplainedEnvironment.of(
             snapshot,
-            PlanOptions.of(inputs),
+            options,
             scheduler_of(branch.declared, inputs.scheduler),
             Mask(inputs.mask),
         )

@@ -34,7 +34,7 @@ from kalypso_actions.commands.shared.reading.main_position import (
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.comparison.differences import tree_changes
-from kalypso_actions.errors import KalypsoError, Problem, leveled
+from kalypso_actions.errors import Finding, KalypsoError
 from kalypso_actions.gitops.proposal_decision import propose
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
@@ -46,7 +46,7 @@ from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.findings import judged
-from kalypso_actions.planning.fleet_checks.repositories import KnownRepositories, has_kind
+from kalypso_actions.planning.fleet_checks.repositories import KnownRepositories
 from kalypso_actions.planning.fleet_checks.scope import fleet_view
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.secret_texts import secret_texts
@@ -76,17 +76,17 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         neighbours = _read_neighbours(environment, reader)
         control_plane = read_control_plane(environment, reader, promoted_commit=inputs.base_commit)
         base = _read_base(inputs, control_plane.fleet.gitops_repos, branch_to, reader, context)
-        snapshot = read_snapshot(
-            control_plane,
-            reader,
-            base_trees=(base.tree,),
-            delivery=inputs.delivery,
-            known=KnownRepositories.of(neighbours.branches.values(), neighbours.head_of_main),
-        )
         options = PlanOptions.of(
             inputs,
             code=code_digest() if branch_to else "",
             requires_main=environment.declared is not None,
+        )
+        snapshot = read_snapshot(
+            control_plane,
+            reader,
+            options,
+            base_trees=(base.tree,),
+            known=KnownRepositories.of(neighbours.branches.values(), neighbours.head_of_main),
         )
         # A comparison needs the contents in the plan.
         write_to = branch_to if branch_to and not inputs.compares else None
@@ -95,7 +95,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         snapshot, plan = plan_registrations(snapshot, options, reader, progress, write_blobs)
         view = fleet_view(plan.fleet, snapshot, neighbours.environments, neighbours.branches)
         plan = judged(plan, snapshot, view)
-        findings = (*plan.findings, *leveled(base.notes(plan), "note"))
+        findings = (*plan.findings, *base.notes(plan))
         plan = dataclasses.replace(plan, findings=findings)
         commit = ""
         if not plan.problems:
@@ -118,7 +118,7 @@ def _document(
     reader: Reader,
     context: LocalContext,
 ) -> RenderDocument:
-    findings = with_changes_of_main(plan.findings, snapshot, main, reader.repositories)
+    findings = with_changes_of_main(plan.findings, snapshot, main, reader)
     readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
     sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
     of_sources = check_given_sources(sources, readings, context.programs)
@@ -134,7 +134,7 @@ def _document(
         commit=commit,
         degraded=plan.degraded,
         left_out=LeftOutEntry.all_of(plan.left_out),
-        **finding_fields((*findings, *leveled(of_sources, "warning"))),
+        **finding_fields((*findings, *of_sources)),
     )
 
 
@@ -171,7 +171,7 @@ def _read_neighbours(environment: EnvironmentReading, reader: Reader) -> _Neighb
         return _Neighbours(None, {})
     main = repositories.main_branch(control_plane)
     environments, _ = find_environments(reader, control_plane, main)
-    is_complete = all(has_kind(environment.own, kind) for kind in ("BaseRepo", "GitOpsRepo"))
+    is_complete = environment.names_repositories
     branches: dict[str, Reading] = {}
     for name, other in environments.items():
         if name == environment.name and is_complete:
@@ -192,12 +192,12 @@ class _Base:
     tree: BaseTree
     files: RevisionFiles | None
 
-    def notes(self, plan: Plan) -> Iterator[Problem]:
+    def notes(self, plan: Plan) -> Iterator[Finding]:
         """Say that Placements were decided as if nothing was assigned yet."""
         if plan.schedule.placements and self.files is None:
             message = "Placements are decided as if nothing was assigned so far"
             advice = "name the tree that has the last decisions: --gitops, or compare with --diff"
-            yield Problem(message, None, advice, "placement-without-record")
+            yield Finding(message, None, advice, "placement-without-record", level="note")
 
     def diffs(self, plan: Plan, masked_keys: Sequence[str]) -> tuple[FileDiffEntry, ...]:
         """Return the diff of each file that differs, without secrets."""
@@ -270,10 +270,10 @@ def _read_base(
 def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
     """Commit the planned tree as schedule proposes it; return the commit, "" for no change."""
     changes = plan.changes
+    proposal = propose(changes, base, plan.environment, plan.promoted_commit)
     is_changed = changes.added or changes.modified or changes.deleted
     if not (is_changed or is_of_another(base.sources, plan.environment)):
         return ""  # plain folders have no known commits, so new commits are no change either
-    proposal = propose(changes, base, plan.environment, plan.promoted_commit)
     files = committed_files(changes, base.path)
     commit = branch.commit(files, commit_message(proposal.digest))
     sources = changes.content(f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE)

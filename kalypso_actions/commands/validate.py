@@ -62,10 +62,15 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
             clone.head_of_main if clone else "",
         )
     sources = given_sources(inputs.source)
-    read.warnings += check_given_sources(sources, readings, context.programs)
+    of_sources = check_given_sources(sources, readings, context.programs)
     return _document(
         readings,
-        (*leveled(read.problems, "error"), *findings, *leveled(read.warnings, "warning")),
+        (
+            *leveled(read.problems, "error"),
+            *findings,
+            *leveled(read.warnings, "warning"),
+            *of_sources,
+        ),
         [
             PositionEntry.of(reading.revision.branch, position)
             for reading, position in zip(readings, positions, strict=True)

@@ -14,6 +14,7 @@ from kalypso_actions.model.kinds import (
     BaseRepo,
     Environment,
     Fleet,
+    RepositoryPath,
     Workload,
     WorkloadRegistration,
 )
@@ -105,7 +106,8 @@ class RegistrationReading:
     kept        no usable commit: the folders of its targets stay as they are
 
     `is_readable` is false if reading failed; a later run may then succeed. `unusable` are the
-    Workloads of an unusable head, as far as they are known.
+    Workloads of an unusable head, as far as they are known, and `last_good` is the place from which
+    the last tree was made instead: a folder and its commit (None: unknown, or another repository).
     """
 
     registration: WorkloadRegistration
@@ -117,6 +119,7 @@ class RegistrationReading:
     is_readable: bool = True
     documents: tuple[Document, ...] = ()
     unusable: tuple[Workload, ...] = ()
+    last_good: tuple[RepositoryPath, str] | None = None
 
 
 class LeftOutApplication(NamedTuple):

@@ -189,7 +189,7 @@ def make_plan(
             refuted = rendered.refuted(changes, base.repository)
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
         trees.append(changes)
-    gaps = rendering.missing_values(rendered.written, fleet.templates)
+    gaps = rendering.value_gaps(rendered.written, fleet.templates)
     findings = plan_findings(snapshot, found, gaps, trees, rendered.failed, options)
     trees = with_mass_removals(trees, snapshot.base_trees, findings, options)
     removals = (changes.mass_removal for changes in trees)

@@ -109,7 +109,7 @@ def plan_pair(
     warnings_new, warnings_known = new_findings(
         of_level(before_findings, "warning"), of_level(after_findings, "warning")
     )
-    gaps_new, gaps_known = _missing_values(after, compared)
+    gaps_new, gaps_known = _value_gaps(after, compared)
     result = Comparison(
         environment=head.environment,
         assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
@@ -447,7 +447,7 @@ def _readme_diffs(before: _PairSide, after: _PairSide, mask: Mask) -> Iterator[F
             yield mask.diff(file)
 
 
-def _missing_values(
+def _value_gaps(
     after: _PairSide, compared: Mapping[str, _ComparedAssignment]
 ) -> tuple[list[Finding], int]:
     """Return warnings for new lines without a value, and the number of warnings for known ones."""
@@ -462,9 +462,9 @@ def _missing_values(
     problems = [
         _quoting(problem, repositories)
         for repositories, rows in new.items()
-        for problem in rendering.missing_values(rows, templates)
+        for problem in rendering.value_gaps(rows, templates)
     ]
-    return problems, len(rendering.missing_values(known, templates))
+    return problems, len(rendering.value_gaps(known, templates))
 
 
 def _quoting(problem: Finding, repositories: Iterable[str]) -> Finding:

@@ -44,15 +44,23 @@ _MAX_OTHERS: Final = 5
 
 
 def unreadable(
-    registration: WorkloadRegistration, problems: Iterable[Problem]
+    registration: WorkloadRegistration,
+    problems: Iterable[Problem],
+    last_good: tuple[RepositoryPath, str] | None,
 ) -> RegistrationReading:
     """Return the reading of a registration whose repository cannot be read."""
     faults = tuple(registered_problem(registration, problem) for problem in problems)
-    return RegistrationReading(registration, "kept", None, (), faults, is_readable=False)
+    return RegistrationReading(
+        registration, "kept", None, (), faults, is_readable=False, last_good=last_good
+    )
 
 
 def registration_reading(
-    registration: WorkloadRegistration, reading: Reading, environment: str, delivery: DeliveryRules
+    registration: WorkloadRegistration,
+    reading: Reading,
+    environment: str,
+    delivery: DeliveryRules,
+    last_good: tuple[RepositoryPath, str] | None,
 ) -> RegistrationReading:
     """Return the Workloads in the documents of a registered repository, and their faults.
 
@@ -73,6 +81,7 @@ def registration_reading(
         warnings=(*reading.warnings, *findings.warnings, *nothing),
         documents=reading.documents,
         unusable=workloads if problems else (),
+        last_good=last_good,
     )
 
 
@@ -105,17 +114,19 @@ def faulty_heads(
     }
 
 
-def namespace_conflicts(snapshot: Snapshot, previous: PreviousSources | None) -> Readings:
+def namespace_conflicts(
+    readings: Sequence[RegistrationReading],
+    environment: str,
+    own: Sequence[DeploymentTarget],
+    previous: PreviousSources | None,
+) -> Readings:
     """Return the heads that take legacy namespaces of other targets, without their Workloads."""
     conflicts = fleet.legacy_namespace_conflicts(
-        snapshot.registrations,
-        snapshot.environment,
-        snapshot.fleet.targets,
-        previous.targets if previous else {},
+        readings, environment, own, previous.targets if previous else {}
     )
     return {
         item.registration.name: _unusable(item, conflicts[item.registration.name])
-        for item in snapshot.registrations
+        for item in readings
         if item.registration.name in conflicts
     }
 
@@ -131,13 +142,12 @@ def failing_heads(snapshot: Snapshot, plan: Plan) -> Readings:
 
 
 def last_good_place(
-    head: RegistrationReading, previous: PreviousSources | None
+    registration: WorkloadRegistration, previous: PreviousSources | None
 ) -> tuple[RepositoryPath, str] | None:
     """Return the folder and the commit from which the last tree was made; None if there is none.
 
     A registration that names another repository now has none.
     """
-    registration = head.registration
     known = previous.registrations.get(registration.name) if previous else None
     if known is None or known.commit is None:
         return None
@@ -146,18 +156,7 @@ def last_good_place(
     return RepositoryPath(known.repository, known.branch, known.path), known.commit
 
 
-def with_last_good(
-    head: RegistrationReading, last_good: RegistrationReading
-) -> RegistrationReading:
-    """Return an unusable head with its last good commit, unless that commit is unusable, too."""
-    if last_good.problems:
-        return head
-    return dataclasses.replace(
-        head, state="last-good", revision=last_good.revision, workloads=last_good.workloads
-    )
-
-
-def replaced(snapshot: Snapshot, readings: Mapping[str, RegistrationReading]) -> Snapshot:
+def _replaced(snapshot: Snapshot, readings: Mapping[str, RegistrationReading]) -> Snapshot:
     """Return the snapshot with other readings of some registrations."""
     registrations = tuple(
         readings.get(item.registration.name, item) for item in snapshot.registrations
@@ -195,7 +194,7 @@ def plan_again(
         elif is_last_good and item.workloads != read[name].workloads:
             changed[name] = item  # it is at fault if this commit renders
     while changed:
-        snapshot = replaced(snapshot, changed)
+        snapshot = _replaced(snapshot, changed)
         plan = make(snapshot)
         present = {item.registration.name: item for item in snapshot.registrations}
         changed = {

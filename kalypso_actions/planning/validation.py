@@ -332,7 +332,7 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
         rendered += _rendered(scope.fleet, assignments, layout_options(options), failures)
         templates |= {template.name: template for template in scope.fleet.templates}
     found.problems += failures.values()
-    gaps = rendering.missing_values(rendered, [*templates.values()])
+    gaps = rendering.value_gaps(rendered, [*templates.values()])
     (found.problems if options.missing_values == "error" else found.warnings).extend(gaps)
     return found
 

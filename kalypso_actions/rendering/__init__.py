@@ -27,9 +27,9 @@ from kalypso_actions.rendering.template_lint import (
     fields_read,
     lacks_value,
     missing_value_failure,
-    missing_values,
     unknown_fields,
     unquoted_texts,
+    value_gaps,
 )
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "lacks_value",
     "missing_template",
     "missing_value_failure",
-    "missing_values",
     "namespace_of",
     "render_template",
     "share_of_registration",
@@ -56,4 +55,5 @@ __all__ = [
     "too_large",
     "unknown_fields",
     "unquoted_texts",
+    "value_gaps",
 ]

@@ -162,7 +162,7 @@ def lacks_value(content: FileContent) -> bool:
     return isinstance(content, bytes) and NO_VALUE.encode() in content
 
 
-def missing_values(rendered: Sequence[Rendered], templates: Sequence[Template]) -> list[Problem]:
+def value_gaps(rendered: Sequence[Rendered], templates: Sequence[Template]) -> list[Problem]:
     """Return a problem for each action of a Template that writes `<no value>` for assignments."""
     by_name = {template.name: template for template in templates}
     subjects: dict[tuple[str, str], list[str]] = {}

@@ -121,7 +121,7 @@ def read_registration(path: Path, kustomize: KustomizeBuild | None = None) -> st
     with RemoteRepositories(programs(), protocols=frozenset({"file"})) as remotes:
         reader = Reader(Repositories((), remotes, programs()), kustomize or _build)
         (reading,) = read_registrations(
-            [registration], (), RegistrationSources("dev", reader, None)
+            [registration], (), RegistrationSources("dev", reader, PlanOptions())
         )
     problems = [f"{problem.where}: {problem.message}" for problem in reading.problems]
     return f"{reading.state}: {problems[:1]}".replace(f"file://{path}", "app")

@@ -139,8 +139,8 @@ class _EnvironmentCheck:
             snapshot = read_snapshot(
                 control_plane,
                 checks.reader,
+                checks.options,
                 base_trees=self._base_trees.open(control_plane.fleet.gitops_repos),
-                delivery=checks.options.delivery,
             )
         except KalypsoError as error:
             return _Rendered(EnvironmentFaults(faults=error.problems))

@@ -28,6 +28,7 @@ from kalypso_actions.model.kinds import Environment, Fleet, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import split
+from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.statuses import context as status_context
 
@@ -348,10 +349,10 @@ class _SideReader:
         snapshot = read_snapshot(
             control_plane,
             self.reader,
+            PlanOptions.of(self.inputs),
             base_trees=trees.open(repos)
             if self.with_base_trees
             else trees.needed(repos, scheduler),
-            delivery=self.inputs.delivery,
         )
         return Side(snapshot, promoted_commit=own.promoted_commit)
 

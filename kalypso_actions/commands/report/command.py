@@ -75,13 +75,14 @@ def _add(
         environment, reader, promoted_commit=plane.commit_of(environment)
     )
     trees = ReadableBaseTrees(reader.repositories)
+    options = PlanOptions.of(inputs)
     base_trees = trees.needed(control_plane.fleet.gitops_repos, scheduler)
-    snapshot = read_snapshot(control_plane, reader, base_trees=base_trees, delivery=inputs.delivery)
+    snapshot = read_snapshot(control_plane, reader, options, base_trees=base_trees)
     if trees.warnings:
         raise KalypsoError.of(trees.warnings)
     plan = make_plan(
         snapshot,
-        PlanOptions.of(inputs),
+        options,
         scheduler_of(declared, inputs.scheduler),
         context.progress,
     )

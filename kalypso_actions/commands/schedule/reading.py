@@ -99,12 +99,9 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
     control_plane = read_control_plane(branch, reader)
     folders = _folders(control_plane, context)
     branches = tuple(_branches(environment, control_plane, inputs.branch_prefix, context))
-    sources = read_snapshot(
-        control_plane,
-        reader,
-        base_trees=[branch.tree for branch in branches],
-        delivery=inputs.delivery,
-    )
+    base_trees = [branch.tree for branch in branches]
+    options = PlanOptions.of(inputs)
+    sources = read_snapshot(control_plane, reader, options, base_trees=base_trees)
     return EnvironmentSnapshot(environment, environments, sources, branches, folders)
 
 

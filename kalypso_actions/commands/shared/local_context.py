@@ -30,7 +30,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     read_own_branch,
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_branch
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, Reading
@@ -134,31 +134,31 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 def check_given_sources(
     sources: Iterable[GivenSource], readings: Iterable[Reading], programs: Programs
-) -> Iterator[Problem]:
-    """Check the sources against the repositories that the documents of a control plane name."""
+) -> Iterator[Finding]:
+    """Warn of sources that the documents of a control plane do not name, or that differ."""
     known_urls = {repository_key(url): url for reading in readings for url in _urls(reading)}
     for source in sources:
         where = Location(str(source.path))
         if not source.path.is_dir():
             message = f"--source {without_secret(source.url)}: there is no such folder"
-            yield Problem(message, where, "check PATH, from the current folder", "source-ignored")
-        elif known_urls and repository_key(source.url) not in known_urls:
-            by_path = {_path(url): url for url in known_urls.values()}
-            close = nearest(_path(source.url), by_path)
+            advice = "check PATH, from the current folder"
+            yield _source_ignored(message, where, advice)
+        elif not known_urls or source.key in known_urls:
+            yield from _uncommitted(source, programs)
+        else:
+            # All repositories of an organisation have the same host.
+            by_path = {key.partition("/")[2]: url for key, url in known_urls.items()}
+            close = nearest(source.key.partition("/")[2], by_path)
             suggestion = f"did you mean {by_path[close]}? " if close else ""
-            yield Problem(
+            yield _source_ignored(
                 f"--source: nothing here reads {without_secret(source.url)}",
                 where,
                 f"{suggestion}Write the URL as in the WorkloadRegistration or BaseRepo",
-                "source-ignored",
             )
-        else:
-            yield from _uncommitted(source, programs)
 
 
-def _path(url: str) -> str:
-    """Return the path of a URL; all repositories of an organisation have the same host."""
-    return repository_key(url).partition("/")[2]
+def _source_ignored(message: str, where: Location, advice: str) -> Finding:
+    return Finding(message, where, advice, "source-ignored", level="warning")
 
 
 def _urls(reading: Reading) -> Iterator[str]:
@@ -170,7 +170,7 @@ def _urls(reading: Reading) -> Iterator[str]:
                 yield url
 
 
-def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
+def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Finding]:
     """Report edited and new files."""
     if not is_repository(source.path) or not (source.path / ".git").exists():
         return  # a bare repository has no files to edit
@@ -183,11 +183,10 @@ def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Problem]:
     except KalypsoError:
         return  # whatever reads the repository reports the error
     if paths:
-        yield Problem(
+        yield _source_ignored(
             f"uncommitted changes are not read: {abbreviated(paths, 1)}",
             Location(str(source.path)),
             f"commit them, or give a copy without .git; the commit of {branch} is read",
-            "source-ignored",
         )
 
 

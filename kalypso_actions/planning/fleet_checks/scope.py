@@ -224,13 +224,13 @@ def fleet_view(
     `environments` are the Environment objects, None if they were not read, and `others` the
     branches of other environments, as far as they could be read.
     """
-    scope = scope_of(fleet, snapshot)
-    if scope is None or environments is None:
-        return FleetView((scope,) if scope else ())
-    names = [name for name in environments if name != fleet.environment]
+    names = [name for name in environments or () if name != fleet.environment]
     known = [_other_scope(name, others[name], snapshot) for name in names if name in others]
     scopes = [item for item in known if isinstance(item, FleetScope)]
     faults = tuple(item for item in known if isinstance(item, Problem))
+    scope = scope_of(fleet, snapshot)
+    if scope is None or environments is None:
+        return FleetView((scope,) if scope else ())
     return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults)
 
 

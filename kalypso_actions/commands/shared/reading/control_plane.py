@@ -65,6 +65,11 @@ class EnvironmentReading:
         return self._named[0].gitops_repos
 
     @property
+    def names_repositories(self) -> bool:
+        """Whether the branch has a BaseRepo and a GitOpsRepo."""
+        return {"BaseRepo", "GitOpsRepo"} <= {document.kind for document in self.own.documents}
+
+    @property
     def main_url(self) -> str:
         """The URL of main in the BaseRepo, else the place of the control plane."""
         urls = (base.source.repo for base in self.base_repos if base.name == MAIN_BASE_REPO)

@@ -204,6 +204,7 @@ def read_documents(
     the other files' documents and problems. Raises KalypsoError if the files cannot be read; the
     returned reading has the problems of their content.
     """
+    revision = _revision(files, repository, branch, path)
     entries = files.entries(limits.listing_bytes) if limits else files.entries()
     rounds = _Rounds(files, repository, limits)
     failures: list[Problem] = []
@@ -227,13 +228,13 @@ def read_documents(
             break
     placements, faults = _placements(files, repository, path)
     reading = Reading(
-        _revision(files, repository, branch, path),
+        revision,
         discovery.documents,
         (*discovery.problems, *failures, *faults),
         discovery.warnings,
         placements,
     )
-    return _located(reading, branch, files.commit) if files.commit else reading
+    return _located(reading)
 
 
 def _placements(
@@ -292,8 +293,11 @@ def _is_environment(document: Document) -> bool:
     return document.api_version == KALYPSO_API and bool(nearest(document.kind, ("Environment",)))
 
 
-def _located(reading: Reading, branch: str, commit: str) -> Reading:
-    """Add branch and commit to all locations."""
+def _located(reading: Reading) -> Reading:
+    """Add branch and commit to all locations; a folder has neither."""
+    branch, commit = reading.revision.branch, reading.revision.commit
+    if not commit:
+        return reading
 
     def located(where: Location) -> Location:
         return dataclasses.replace(where, branch=branch, commit=commit)

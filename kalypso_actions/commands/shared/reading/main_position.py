@@ -32,7 +32,7 @@ def with_changes_of_main(
     findings: Iterable[Finding],
     snapshot: Snapshot,
     position: BranchPosition | None,
-    repositories: Repositories,
+    reader: Reader,
 ) -> tuple[Finding, ...]:
     """Advise to promote the commit of main that has changed the file of an error or warning.
 
@@ -48,7 +48,7 @@ def with_changes_of_main(
     if not places:
         return findings
     try:
-        changed = _changed_paths(base.source, position.commit, repositories)
+        changed = _changed_paths(base.source, position.commit, reader)
     except KalypsoError:
         return findings  # the environment does not need the head of main
     branch = position.branch
@@ -61,8 +61,9 @@ def with_changes_of_main(
     )
 
 
-def _changed_paths(source: RepositoryPath, commit: str, repositories: Repositories) -> Set[str]:
+def _changed_paths(source: RepositoryPath, commit: str, reader: Reader) -> Set[str]:
     """Return the files of a commit that differ at the head of its branch, or are missing there."""
+    repositories = reader.repositories
     at_commit = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
     at_head = repositories.open(source.repo, branch=source.branch).entries()
     return {path for path, entry in at_commit.items() if at_head.get(path) != entry}

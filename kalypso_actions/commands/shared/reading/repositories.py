@@ -29,6 +29,11 @@ class GivenSource:
     branch: str
     path: Path
 
+    @property
+    def key(self) -> str:
+        """The key of the repository, which equal URLs share."""
+        return repository_key(self.url)
+
 
 class Repositories:
     """Opens a repository by URL or path at a branch or commit.
@@ -50,7 +55,7 @@ class Repositories:
         `clones` returns clones by the URLs of their remotes; the network has the commits that a
         clone lacks.
         """
-        self._given = {(repository_key(source.url), source.branch): source for source in given}
+        self._given = {(source.key, source.branch): source for source in given}
         self._find_clones = clones
         self._known_clones: Mapping[str, Path] | None = None
         self._remotes = remotes

@@ -45,28 +45,28 @@ from kalypso_actions.sources.limits import registration_limits
 def read_snapshot(
     control_plane: ControlPlaneReading,
     reader: Reader,
+    options: PlanOptions = PlanOptions(),  # noqa: B008 - frozen
     *,
     base_trees: Sequence[BaseTree] = (),
-    delivery: DeliveryRules = DELIVERY,
     known: KnownRepositories | None = None,
 ) -> Snapshot:
     """Read the registered repositories of a control plane.
 
     `base_trees` are the trees of the environment's GitOpsRepos, which name the last good commits;
-    `delivery` says what registrations may deliver, and `known` serves the advice on missing
+    `options` say what registrations may deliver, and `known` serves the advice on missing
     documents. The snapshot has the problems of unreadable registrations.
     """
     environment, own = control_plane.environment, control_plane.environment.own
+    lacking = missing_repositories(environment.name, own, environment.declared, known)
     previous = previous_sources(base_trees, environment.name, control_plane.promoted_commit)
     registrations = read_registrations(
         control_plane.fleet.registrations,
         control_plane.fleet.targets,
-        RegistrationSources(environment.name, reader, previous, delivery),
+        RegistrationSources(environment.name, reader, options, previous),
     )
     everything = (own, *(reading for _, reading in control_plane.bases))
     problems = chain.from_iterable(reading.problems for reading in everything)
     warnings = chain.from_iterable(reading.warnings for reading in everything)
-    lacking = missing_repositories(environment.name, own, environment.declared, known)
     return Snapshot(
         environment=environment.name,
         own=own,
@@ -112,32 +112,37 @@ class RegistrationSources:
 
     environment: str
     reader: Reader
-    previous: PreviousSources | None
-    delivery: DeliveryRules = DELIVERY
+    options: PlanOptions
+    previous: PreviousSources | None = None
 
     def read(
         self, registration: WorkloadRegistration, commit: str | None = None
     ) -> RegistrationReading:
         """Read a registration at the branch's head or at `commit`."""
-        limits = registration_limits(self.delivery.max_targets)
+        delivery = self.options.delivery
+        limits = registration_limits(delivery.max_targets)
+        last_good = decisions.last_good_place(registration, self.previous)
         try:
             reading = self.reader.documents(registration.source, commit, limits)
         except KalypsoError as error:
-            return decisions.unreadable(registration, error.problems)
+            return decisions.unreadable(registration, error.problems, last_good)
         return decisions.registration_reading(
-            registration, reading, self.environment, self.delivery
+            registration, reading, self.environment, delivery, last_good
         )
 
     def last_good(self, heads: Mapping[str, RegistrationReading]) -> dict[str, RegistrationReading]:
         """Return each unusable head with its last good commit, if that can be read and used."""
 
         def read(head: RegistrationReading) -> RegistrationReading:
-            place = decisions.last_good_place(head, self.previous)
-            if place is None:
+            if head.last_good is None:
                 return head
-            source, commit = place
-            moved = dataclasses.replace(head.registration, source=source)
-            return decisions.with_last_good(head, self.read(moved, commit))
+            source, commit = head.last_good
+            found = self.read(dataclasses.replace(head.registration, source=source), commit)
+            if found.problems:
+                return head
+            return dataclasses.replace(
+                head, state="last-good", revision=found.revision, workloads=found.workloads
+            )
 
         return dict(zip(heads, in_parallel(read, heads.values()), strict=True))
 
@@ -152,9 +157,14 @@ def read_registrations(
     `own` are the targets in the control plane. See `planning.registrations`.
     """
     heads = in_parallel(sources.read, registrations, sources.reader.fetched)
-    faulty = decisions.faulty_heads(heads, sources.environment, own, sources.previous)
-    usable = {head.registration.name: head for head in heads} | sources.last_good(faulty)
-    return tuple(usable[head.registration.name] for head in heads)
+    environment, previous = sources.environment, sources.previous
+    usable = sources.last_good(decisions.faulty_heads(heads, environment, own, previous))
+    readings = [usable.get(head.registration.name, head) for head in heads]
+    if sources.options.namespace_scheme == "legacy":
+        usable = sources.last_good(
+            decisions.namespace_conflicts(readings, environment, own, previous)
+        )
+    return tuple(usable.get(reading.registration.name, reading) for reading in readings)
 
 
 def plan_registrations(
@@ -170,11 +180,6 @@ def plan_registrations(
     `planning.registrations`. If the fleet is large, `write_blobs` writes the files while others are
     rendered, and the plan has their ids.
     """
-    previous = previous_sources(snapshot.base_trees, snapshot.environment, snapshot.promoted_commit)
-    sources = RegistrationSources(snapshot.environment, reader, previous, options.delivery)
-    if options.namespace_scheme == "legacy":
-        conflicting = decisions.namespace_conflicts(snapshot, previous)
-        snapshot = decisions.replaced(snapshot, sources.last_good(conflicting))
     scheduler = scheduler_of(snapshot.declared, options.scheduler)
     processes = WorkerProcesses(write_blobs=write_blobs)
 
@@ -184,6 +189,7 @@ def plan_registrations(
     plan = make(snapshot)
     if snapshot.problems:
         return snapshot, plan
+    sources = RegistrationSources(snapshot.environment, reader, options)
     last_good = sources.last_good(decisions.failing_heads(snapshot, plan))
     return decisions.plan_again(snapshot, plan, last_good, options, make)
 
