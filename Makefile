@@ -146,6 +146,18 @@ stories: $(INSTALLED) ## many random stories of the promotion chain, new ones ea
 	KALYPSO_STORIES=$${KALYPSO_STORIES:-2000} KALYPSO_FIRST_SEED=$${KALYPSO_FIRST_SEED:-$$RANDOM} \
 		$(PYTHON) -m pytest -rfEP -n $(WORKERS) --dist worksteal tests/chain/machine/test_machine.py
 
+MUTATION := $(VENV)/.mutation
+$(MUTATION): $(INSTALLED) requirements-mutation.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-mutation.lock
+	@touch $@
+
+.PHONY: mutate
+mutate: $(MUTATION) ## change each operator and value of the rooms of promotion: what no test notices (ROOM=promotion: one)
+	$(BIN)/mutmut run $(if $(ROOM),"kalypso_actions.$(ROOM).*")
+	@for mutant in $$($(BIN)/mutmut results | sed -n 's/^ *\(.*\): survived$$/\1/p'); do $(BIN)/mutmut show $$mutant; done \
+		> mutants/survivors.diff
+	@echo "$$(grep -c '^--- ' mutants/survivors.diff) changes that no test notices: mutants/survivors.diff"
+
 .PHONY: test-all
 test-all: test test-slow hostile e2e browser ## all that tests the package
 
@@ -213,6 +225,8 @@ lock: $(INSTALLED) ## resolve the dependencies anew
 		--python-version 3.11 --upgrade --quiet -o requirements-placement.lock -c requirements-dev.lock
 	printf 'playwright\naxe-playwright-python\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-browser.lock -c requirements-dev.lock
+	printf 'mutmut\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
+		--python-version 3.11 --upgrade --quiet -o requirements-mutation.lock -c requirements-dev.lock
 
 .PHONY: ci
 ci: ## what CI runs

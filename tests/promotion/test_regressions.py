@@ -17,6 +17,9 @@ OLD = Problem("old", Location("https://github.com/acme/fleet", "a.yaml", 3))
 NEW = Problem("new", Location("https://github.com/acme/fleet", "a.yaml", 3))
 MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7))
 
+OTHER_FILE = Problem("old", Location("https://github.com/acme/fleet", "b.yaml", 3))
+NOWHERE = Problem("old")
+
 
 @breaks(
     "a new fault of an environment is an old one",
@@ -60,6 +63,20 @@ MOVED = Problem("old", Location("https://GitHub.com/acme/fleet.git", "a.yaml", 7
             [],
             [NEW],
         ),
+        (
+            EnvironmentFaults(unusable={"shop": (NEW,), "blog": (OLD,)}),
+            EnvironmentFaults(unusable={"shop": (NEW,)}),
+            [OLD],
+            [NEW],
+        ),
+        # Two faults with one text are two faults if they stand in different files.
+        (
+            EnvironmentFaults(faults=(OTHER_FILE,)),
+            EnvironmentFaults(faults=(OLD,)),
+            [OTHER_FILE],
+            [],
+        ),
+        (EnvironmentFaults(faults=(NOWHERE,)), EnvironmentFaults(faults=(OLD,)), [NOWHERE], []),
         # The commit registers it.
         (EnvironmentFaults(unusable={"shop": (NEW,)}), EnvironmentFaults(), [NEW], []),
         (EnvironmentFaults(unusable={"shop": (NEW,)}), None, [NEW], []),

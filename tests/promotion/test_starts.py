@@ -14,6 +14,7 @@ from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.starts import (
     CHANGED,
     LOST,
+    OVER,
     forces_schedule,
     may_repeat_checks,
     may_start_cd,
@@ -83,6 +84,12 @@ def test_which_recorded_starts_of_cd_are_repeated(
         pytest.param(StartRecord("starting", "new", 1, NOW), "", None, id="a run is expected"),
         pytest.param(StartRecord("scheduled", "old"), "", (Repair(1), CHANGED), id="changed"),
         pytest.param(StartRecord("scheduled", "new"), "", None, id="at rest"),
+        pytest.param(
+            StartRecord("scheduled", "new", again_at=NOW - timedelta(hours=1)),
+            "",
+            (Repair(1), OVER),
+            id="a toleration is over",
+        ),
         pytest.param(
             StartRecord("scheduled", "new"), "conflicts", (Repair(1), "conflicts"), id="conflicts"
         ),
