@@ -12,9 +12,9 @@ from kalypso_actions.cli.command import Command, Given
 from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.schemas import ANY_KIND
 from kalypso_actions.commands.schemas import schemas as run_schemas
 from kalypso_actions.commands.template import template as run_template
-from kalypso_actions.fleet import ANY_KIND
 from kalypso_actions.inputs.local import SchemasInputs, TemplateInputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import SchemasDocument

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from kalypso_actions import fleet
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Document as YamlDocument
 from kalypso_actions.report.documents import Document, ProblemEntry
 from kalypso_actions.report.escaping import escape_line
@@ -97,7 +97,7 @@ def parse_kind(
     documents: Iterable[YamlDocument], kind: type[Kind]
 ) -> tuple[list[Kind], list[Problem]]:
     """Return the resources of a kind of `model.kinds`, such as ClusterType, and their problems."""
-    findings = fleet.Diagnostics()
+    findings = Diagnostics()
     wanted = (document for document in documents if document.kind == kind.__name__)
-    parsed = [fleet.parse_document(document, findings) for document in wanted]
+    parsed = [parse_document(document, findings) for document in wanted]
     return [item for item in parsed if isinstance(item, kind)], findings.problems

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from kalypso_actions import fleet, rendering
+from kalypso_actions import rendering
 from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.inputs.local import TemplateInputs, TemplateValues
 from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template
@@ -30,7 +31,7 @@ def template(inputs: TemplateInputs) -> TemplateDocument:
 
     Raises UsageError for unreadable files, wrong values, and an ambiguous Template.
     """
-    findings = fleet.Diagnostics()
+    findings = Diagnostics()
     chosen = _read_template(inputs, findings)
     data = _read_values(inputs.values, findings)
     failures: Sequence[rendering.Failure] = ()
@@ -50,7 +51,7 @@ def template(inputs: TemplateInputs) -> TemplateDocument:
     )
 
 
-def _read_template(inputs: TemplateInputs, findings: fleet.Diagnostics) -> Template | None:
+def _read_template(inputs: TemplateInputs, findings: Diagnostics) -> Template | None:
     """Return the Template; None, with problems in `findings`, if it is invalid.
 
     A file without Templates is itself one manifest, a Go template.
@@ -67,7 +68,7 @@ def _read_template(inputs: TemplateInputs, findings: fleet.Diagnostics) -> Templ
     findings.warnings += parsed.warnings
     if not documents:
         return None
-    noun = fleet.parse_document(_chosen(documents, inputs), findings)
+    noun = parse_document(_chosen(documents, inputs), findings)
     return noun if isinstance(noun, Template) else None
 
 
@@ -100,7 +101,7 @@ def _bare_template(file: Path, content: bytes) -> Template:
     )
 
 
-def _read_values(file: Path | None, findings: fleet.Diagnostics) -> rendering.TemplateData:
+def _read_values(file: Path | None, findings: Diagnostics) -> rendering.TemplateData:
     if file is None:
         return _data(TemplateValues())
     where = _place(file)

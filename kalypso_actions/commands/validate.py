@@ -20,7 +20,7 @@ from kalypso_actions.commands.shared.reading.document_reader import Reader, read
 from kalypso_actions.commands.shared.reading.main_position import absent_commit, position_in_clone
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
-from kalypso_actions.fleet import folder_of_workloads
+from kalypso_actions.fleet.workloads import folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles

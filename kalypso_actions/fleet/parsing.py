@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import get_args
+from typing import Final, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
-from kalypso_actions.fleet import builders, schemas
-from kalypso_actions.fleet.annotations import annotation_faults
+from kalypso_actions.fleet import schemas
+from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.documents import Document
+from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kubernetes_names import (
     dns_label_fault,
     label_key_fault,
@@ -24,8 +24,6 @@ from kalypso_actions.model.kubernetes_names import (
 from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.model.urls import normal_url, split
-
-Path = tuple[str | int, ...]
 
 
 @dataclass(slots=True)
@@ -50,83 +48,98 @@ class Diagnostics:
         return tuple(item for level, each in levels.items() for item in leveled(each, level))
 
 
-@dataclass(frozen=True, slots=True)
-class KindParser:
-    """The parser of the documents of a kind."""
-
-    api_version: str
-    resource: type[schemas.Resource]
-    build: Callable[..., object]
-
-
-KINDS: Mapping[str, KindParser] = {
-    kind: KindParser(api_version, resource, build)
-    for kind, api_version, resource, build in (
-        ("Environment", schemas.KALYPSO_API, schemas.EnvironmentResource, builders.environment),
-        ("BaseRepo", schemas.KALYPSO_API, schemas.BaseRepoResource, builders.base_repo),
-        ("GitOpsRepo", schemas.KALYPSO_API, schemas.GitOpsRepoResource, builders.gitops_repo),
-        ("ClusterType", schemas.KALYPSO_API, schemas.ClusterTypeResource, builders.cluster_type),
-        (
-            "SchedulingPolicy",
-            schemas.KALYPSO_API,
-            schemas.SchedulingPolicyResource,
-            builders.scheduling_policy,
-        ),
-        ("ConfigMap", schemas.CORE_API, schemas.ConfigMapResource, builders.config_map),
-        ("ConfigSchema", schemas.KALYPSO_API, schemas.ConfigSchemaResource, builders.config_schema),
-        ("Template", schemas.KALYPSO_API, schemas.TemplateResource, builders.template),
-        (
-            "WorkloadRegistration",
-            schemas.KALYPSO_API,
-            schemas.WorkloadRegistrationResource,
-            builders.workload_registration,
-        ),
-        ("Workload", schemas.KALYPSO_API, schemas.WorkloadResource, builders.workload),
-        (
-            "DeploymentTarget",
-            schemas.KALYPSO_API,
-            schemas.DeploymentTargetResource,
-            builders.deployment_target,
-        ),
-    )
+KINDS: Final[Mapping[str, type[schemas.Resource]]] = {
+    "Environment": schemas.EnvironmentResource,
+    "BaseRepo": schemas.BaseRepoResource,
+    "GitOpsRepo": schemas.GitOpsRepoResource,
+    "ClusterType": schemas.ClusterTypeResource,
+    "SchedulingPolicy": schemas.SchedulingPolicyResource,
+    "ConfigMap": schemas.ConfigMapResource,
+    "ConfigSchema": schemas.ConfigSchemaResource,
+    "Template": schemas.TemplateResource,
+    "WorkloadRegistration": schemas.WorkloadRegistrationResource,
+    "Workload": schemas.WorkloadResource,
+    "DeploymentTarget": schemas.DeploymentTargetResource,
 }
 
 _Models = tuple[type[BaseModel], ...]
 
 _CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
 
+_PREFIX: Final = "kalypso.io/"
+
+_OF_ALL_KINDS: Final = (kinds.IGNORE_ANNOTATION, kinds.IGNORE_REASON_ANNOTATION)
+
+_OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Environment": (
+        kinds.FIRST_ENVIRONMENT_ANNOTATION,
+        kinds.NEXT_ENVIRONMENT_ANNOTATION,
+        "kalypso.io/scheduler",
+    ),
+    "SchedulingPolicy": ("kalypso.io/placement", "kalypso.io/placement-scope"),
+    "ClusterType": (
+        kinds.COMPLIANCE_ANNOTATION,
+        "kalypso.io/taints",
+        "kalypso.io/cluster-sets",
+        "kalypso.io/allocatable",
+        "kalypso.io/capacity",
+    ),
+    "Template": (kinds.ENGINE_ANNOTATION, kinds.DOCUMENTS_FROM_ANNOTATION),
+    "Workload": (kinds.FOREIGN_ENVIRONMENTS_ANNOTATION,),
+}
+
+_VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    kinds.FIRST_ENVIRONMENT_ANNOTATION: ("true", "false"),
+    kinds.COMPLIANCE_ANNOTATION: ("none",),
+}
+
 
 def parse_document(document: Document, diagnostics: Diagnostics) -> object | None:
     """Build the resource of a document; return None and add the reasons if it is invalid."""
-    parser = _parser_of(document, diagnostics)
-    if parser is None:
+    model = _model_of(document, diagnostics)
+    if model is None:
         return None
     # A misspelled field often explains a missing one, so warnings come first.
-    diagnostics.warnings.extend(_unknown_fields(document, parser.resource, document.body, ()))
-    diagnostics.warnings.extend(annotation_faults(document))
+    diagnostics.warnings.extend(_unknown_fields(document, model, document.body, ()))
+    diagnostics.warnings.extend(_annotation_faults(document))
     faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
     try:
-        resource = parser.resource.model_validate(document.body)
+        resource = model.model_validate(document.body)
     except ValidationError as error:
         errors = error.errors(include_url=False)
         problems = (_problem(document, details) for details in errors)
         diagnostics.problems.extend((*problems, *faults))
         return None
     diagnostics.problems.extend(faults)
-    return None if faults else parser.build(document, resource)
+    return None if faults else resource.build(document)
 
 
-def _parser_of(document: Document, diagnostics: Diagnostics) -> KindParser | None:
+def template_may_exist(name: str, readings: Iterable[Reading]) -> bool:
+    """Whether a Template may exist, in a faulty document or an unreadable file.
+
+    Another problem reports the fault; a problem about a missing Template could be wrong.
+    """
+    return any(
+        reading.problems
+        or any(
+            document.name == name and nearest(document.kind, ("Template",))
+            for document in reading.documents
+        )
+        for reading in readings
+    )
+
+
+def _model_of(document: Document, diagnostics: Diagnostics) -> type[schemas.Resource] | None:
     kind, api_version = document.kind, document.api_version
     group = schemas.KALYPSO_API.partition("/")[0]
-    parser = KINDS.get(kind)
-    if parser is not None and api_version in {parser.api_version, ""}:
-        return parser
+    model = KINDS.get(kind)
+    if model is not None and api_version in {model.API_VERSION, ""}:
+        return model
     given = api_version.partition("/")[0]
     is_meant = given in {group, "kalypso.io"} or misspelled(given, (group,))
-    if parser is not None and (is_meant or kind == "ConfigMap"):
+    if model is not None and (is_meant or kind == "ConfigMap"):
         message = f"{kind} has apiVersion {api_version!r}"
-        advice = f"write apiVersion: {parser.api_version}"
+        advice = f"write apiVersion: {model.API_VERSION}"
         where = document.at("apiVersion")
         diagnostics.problems.append(Problem(message, where, advice, "api-version-wrong"))
     elif given == group and kind in _CREATED_BY_OPERATOR:
@@ -149,11 +162,11 @@ def _meant_kind(kind: str, api_version: str) -> str:
     if api_version.startswith("cluster.open-cluster-management.io/"):
         return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:
-        near = nearest(api_version, (KINDS[kind].api_version,))
+        near = nearest(api_version, (KINDS[kind].API_VERSION,))
         advice = f"did you mean apiVersion: {near}?" if near else ""
     else:
         near = nearest(
-            kind, (name for name, known in KINDS.items() if known.api_version == api_version)
+            kind, (name for name, known in KINDS.items() if api_version == known.API_VERSION)
         )
         advice = f"did you mean kind: {near}?" if near else ""
     return advice or "keep it elsewhere, or list its file in .sourceignore"
@@ -345,3 +358,63 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
         yield annotation
     for argument in get_args(annotation):
         yield from _models_in(argument)
+
+
+def _annotation_faults(document: Document) -> Iterator[Problem]:
+    """Warn about annotations without effect: misspelled, on the wrong kind, or among labels."""
+    own = (*_OF_KINDS.get(document.kind, ()), *_OF_ALL_KINDS)
+    subject = f"{document.kind} {document.name!r}"
+    for key, value in _texts(document, "annotations").items():
+        if key in own:
+            allowed = _VALUES.get(key, ())
+            if allowed and isinstance(value, str) and value.strip() not in allowed:
+                yield Problem(
+                    f"{subject}: the annotation {key} has no effect with the value {value!r}",
+                    document.at("metadata", "annotations", key),
+                    f"write {' or '.join(map(repr, allowed))}",
+                    "annotation-value-unknown",
+                )
+        elif advice := _annotation_advice(key, own):
+            message = f"{subject}: the annotation {key} has no effect"
+            where = document.key_at("metadata", "annotations", key)
+            yield Problem(message, where, advice, "annotation-unknown")
+    for key in _texts(document, "labels"):
+        if key in own:
+            yield Problem(
+                f"{subject}: {key} is an annotation, but is among the labels",
+                document.key_at("metadata", "labels", key),
+                "move it to metadata.annotations",
+                "annotation-unknown",
+            )
+
+
+def _annotation_advice(key: str, own: tuple[str, ...]) -> str:
+    """Return advice on an annotation without effect; "" for one that is not Kalypso's."""
+    prefix, _, name = key.rpartition("/")
+    names = {item.removeprefix(_PREFIX) for item in own}
+    if not key.startswith(_PREFIX):
+        is_meant = name in names and _is_near(prefix)
+        return f"did you mean {_PREFIX}{name}?" if is_meant else ""
+    readers = [kind for kind, names in _OF_KINDS.items() if key in names]
+    if readers:
+        return f"it belongs to {' and '.join(readers)} objects: move it there"
+    close = nearest(name, sorted(names))
+    return (
+        f"did you mean {_PREFIX}{close}?"
+        if close
+        else f"annotations of this kind: {', '.join(own)}"
+    )
+
+
+def _is_near(prefix: str) -> bool:
+    return not prefix or bool(nearest(prefix, ("kalypso.io", "scheduler.kalypso.io")))
+
+
+def _texts(document: Document, field: str) -> Mapping[str, object]:
+    """Return the labels or annotations of a document, without keys that are not strings."""
+    match document.body:
+        case {"metadata": dict(metadata)}:
+            texts = metadata.get(field)
+            if isinstance(texts, Mapping):
+                return {key: value for key, value in texts.items() if isinstance(key, str)}
+    return {}

@@ -1,4 +1,4 @@
-"""The fields of each kind.
+"""The fields of each kind, and its value of `model.kinds`.
 
 A field is required if upstream's custom resource definition requires it; a required text may be
 empty. Values are not coerced: as in Kubernetes, a text field refuses a number. Editors show the
@@ -7,7 +7,7 @@ descriptions: `editor_schemas` turns these models into JSON Schemas.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
     AfterValidator,
@@ -19,11 +19,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.model.kinds import TEMPLATE_TYPES
+from kalypso_actions.model import kinds
+from kalypso_actions.model.documents import Document, Path, Places
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 
 KALYPSO_API = "scheduler.kalypso.io/v1alpha1"
 CORE_API = "v1"
+
+LABELS: Final[Path] = ("metadata", "labels")
 
 Texts = dict[str, str]
 
@@ -73,12 +77,18 @@ class Metadata(StrictModel):
 
 
 class Resource(StrictModel):
-    """The common fields of documents."""
+    """The common fields of documents, and how a document becomes a value of `model.kinds`."""
+
+    API_VERSION: ClassVar[str] = KALYPSO_API
 
     api_version: str = Field("", alias="apiVersion")
     kind: str
     metadata: Metadata
     status: Any = None
+
+    def build(self, document: Document) -> object:
+        """Return the value; the document gives the places."""
+        raise NotImplementedError
 
 
 class RepositorySpec(StrictModel):
@@ -87,6 +97,10 @@ class RepositorySpec(StrictModel):
     repo: str = Field(description="The URL of a repository.")
     branch: str = Field(description="A branch of the repository.")
     path: str = Field(description="A folder of the branch; . for its root.")
+
+    def source(self) -> kinds.RepositoryPath:
+        """Return the folder as a value."""
+        return kinds.RepositoryPath(self.repo, self.branch, self.path)
 
 
 class EnvironmentSpec(StrictModel):
@@ -145,6 +159,30 @@ class LabelSelectorSpec(StrictModel):
         None, alias="matchExpressions", description="Requirements that must all match."
     )
 
+    def build(self, document: Document, field: str) -> kinds.LabelSelector:
+        """Return the selector of a policy's `field` as a value."""
+        path = ("spec", field, "labelSelector")
+        places = {key: document.key_at(*path, "matchLabels", key) for key in self.match_labels}
+        value_places = {
+            (key, value): document.at(*path, "matchLabels", key)
+            for key, value in self.match_labels.items()
+        }
+        for index, entry in enumerate(self.match_expressions or ()):
+            here = (*path, "matchExpressions", index)
+            places[entry.key] = document.at(*here)
+            for number, value in enumerate(entry.values or ()):
+                value_places[entry.key, value] = document.at(*here, "values", number)
+        return kinds.LabelSelector(
+            match_labels=self.match_labels,
+            match_expressions=tuple(
+                kinds.LabelExpression(entry.key, entry.operator, tuple(entry.values or ()))
+                for entry in self.match_expressions or ()
+            ),
+            where=document.key_at(*path),
+            places=places,
+            value_places=value_places,
+        )
+
 
 class ClusterTypeSelectorSpec(StrictModel):
     """Which cluster types a policy selects."""
@@ -183,7 +221,7 @@ class TemplateSpec(StrictModel):
     """Spec of a Template."""
 
     type: str = Field(
-        description="What it renders.", json_schema_extra={"enum": list(TEMPLATE_TYPES)}
+        description="What it renders.", json_schema_extra={"enum": list(kinds.TEMPLATE_TYPES)}
     )
     content_type: str | None = Field(
         None, alias="contentType", description="sh for a shell script, else YAML."
@@ -237,11 +275,34 @@ class EnvironmentResource(Resource):
 
     spec: EnvironmentSpec
 
+    def build(self, document: Document) -> kinds.Environment:
+        """Build an Environment."""
+        return kinds.Environment(
+            name=self.metadata.name,
+            control_plane=self.spec.control_plane.source(),
+            annotations=self.metadata.annotations,
+            where=document.where,
+            next_environment_where=document.at(
+                "metadata", "annotations", kinds.NEXT_ENVIRONMENT_ANNOTATION
+            ),
+            scheduler_where=document.at("metadata", "annotations", SCHEDULER_ANNOTATION),
+        )
+
 
 class BaseRepoResource(Resource):
     """A source of an environment: the one named main has the promoted commit."""
 
     spec: BaseRepoSpec
+
+    def build(self, document: Document) -> kinds.BaseRepo:
+        """Build a BaseRepo; an empty `commit` becomes None."""
+        return kinds.BaseRepo(
+            name=self.metadata.name,
+            source=self.spec.source(),
+            commit=self.spec.commit or None,
+            where=document.where,
+            commit_where=document.at("spec", "commit"),
+        )
 
 
 class GitOpsRepoResource(Resource):
@@ -249,11 +310,35 @@ class GitOpsRepoResource(Resource):
 
     spec: RepositorySpec
 
+    def build(self, document: Document) -> kinds.GitOpsRepo:
+        """Build a GitOpsRepo."""
+        return kinds.GitOpsRepo(
+            name=self.metadata.name,
+            target=self.spec.source(),
+            where=document.where,
+        )
+
 
 class ClusterTypeResource(Resource):
     """Clusters with equal configuration, and the Templates that they use."""
 
     spec: ClusterTypeSpec
+
+    def build(self, document: Document) -> kinds.ClusterType:
+        """Build a ClusterType, without Flux's labels."""
+        return kinds.ClusterType(
+            name=self.metadata.name,
+            labels=self.metadata.labels,
+            annotations=self.metadata.annotations,
+            reconciler=self.spec.reconciler,
+            namespace_service=self.spec.namespace_service,
+            config_type=self.spec.config_type,
+            where=document.where,
+            places={
+                name: document.at("spec", name)
+                for name in ("reconciler", "namespaceService", "configType")
+            },
+        )
 
 
 class SchedulingPolicyResource(Resource):
@@ -261,9 +346,27 @@ class SchedulingPolicyResource(Resource):
 
     spec: SchedulingPolicySpec
 
+    def build(self, document: Document) -> kinds.SchedulingPolicy:
+        """Build a SchedulingPolicy."""
+        targets = self.spec.deployment_target_selector
+        cluster_types = self.spec.cluster_type_selector
+        return kinds.SchedulingPolicy(
+            name=self.metadata.name,
+            workspace=targets.workspace or "",
+            deployment_targets=targets.label_selector.build(document, "deploymentTargetSelector"),
+            cluster_types=cluster_types.label_selector.build(document, "clusterTypeSelector"),
+            where=document.where,
+            workspace_where=document.at("spec", "deploymentTargetSelector", "workspace"),
+            name_where=document.at("metadata", "name"),
+            placement_where=document.at("metadata", "annotations", PLACEMENT_ANNOTATION),
+            annotations=self.metadata.annotations,
+        )
+
 
 class ConfigMapResource(Resource):
     """Platform configuration for the cluster types and targets that have its labels."""
+
+    API_VERSION: ClassVar[str] = CORE_API
 
     data: NullableTexts = Field(
         default_factory=dict,
@@ -273,11 +376,35 @@ class ConfigMapResource(Resource):
     binary_data: NullableTexts = Field(default_factory=dict, alias="binaryData")
     immutable: bool | None = None
 
+    def build(self, document: Document) -> kinds.ConfigMap:
+        """Build a ConfigMap with the place of each key."""
+        return kinds.ConfigMap(
+            name=self.metadata.name,
+            labels=self.metadata.labels,
+            data=self.data,
+            where=document.where,
+            places=Places(document.at, ("data",), self.data),
+            label_places=Places(document.key_at, LABELS, self.metadata.labels),
+            label_value_places=Places(document.at, LABELS, self.metadata.labels),
+        )
+
 
 class ConfigSchemaResource(Resource):
     """A JSON Schema for the configuration where its labels apply."""
 
     spec: ConfigSchemaSpec
+
+    def build(self, document: Document) -> kinds.ConfigSchema:
+        """Build a ConfigSchema."""
+        return kinds.ConfigSchema(
+            name=self.metadata.name,
+            labels=self.metadata.labels,
+            schema=self.spec.schema_text,
+            where=document.where,
+            schema_place=document.text_at("spec", "schema"),
+            label_places=Places(document.key_at, LABELS, self.metadata.labels),
+            label_value_places=Places(document.at, LABELS, self.metadata.labels),
+        )
 
 
 class TemplateResource(Resource):
@@ -285,11 +412,37 @@ class TemplateResource(Resource):
 
     spec: TemplateSpec
 
+    def build(self, document: Document) -> kinds.Template:
+        """Build a Template with the first line of each manifest."""
+        manifests = self.spec.manifests
+        return kinds.Template(
+            name=self.metadata.name,
+            type=self.spec.type,
+            content_type=self.spec.content_type or "",
+            manifests=tuple(manifests),
+            annotations=self.metadata.annotations,
+            where=document.where,
+            manifest_places=tuple(
+                document.text_at("spec", "manifests", index) for index in range(len(manifests))
+            ),
+            type_where=document.at("spec", "type"),
+            content_type_where=document.at("spec", "contentType"),
+        )
+
 
 class WorkloadRegistrationResource(Resource):
     """An application's repository, and its workspace."""
 
     spec: WorkloadRegistrationSpec
+
+    def build(self, document: Document) -> kinds.WorkloadRegistration:
+        """Build a WorkloadRegistration."""
+        return kinds.WorkloadRegistration(
+            name=self.metadata.name,
+            source=self.spec.workload.source(),
+            workspace=self.spec.workspace or "",
+            where=document.where,
+        )
 
 
 class WorkloadResource(Resource):
@@ -297,8 +450,61 @@ class WorkloadResource(Resource):
 
     spec: WorkloadSpec
 
+    def build(self, document: Document) -> kinds.Workload:
+        """Build a Workload; its targets lack the workspace and labels of the registration.
+
+        The schemas of a target are its own, then the Workload's.
+        """
+        name = self.metadata.name
+        return kinds.Workload(
+            name=name,
+            targets=tuple(
+                kinds.DeploymentTarget(
+                    name=f"{name}-{target.name}",
+                    environment=target.environment,
+                    workload=name,
+                    workspace="",
+                    labels={**target.labels, **self.metadata.labels},
+                    manifests=target.manifests,
+                    config_schemas=(
+                        *(target.config_schemas or ()),
+                        *(self.spec.config_schemas or ()),
+                    ),
+                    registration="",
+                    where=document.at("spec", "deploymentTargets", index),
+                    environment_where=document.at(
+                        "spec", "deploymentTargets", index, "environment"
+                    ),
+                    places=Places(
+                        document.at,
+                        ("spec", "deploymentTargets", index, "manifests"),
+                        target.manifests,
+                    ),
+                )
+                for index, target in enumerate(self.spec.deployment_targets)
+            ),
+            where=document.where,
+            annotations=self.metadata.annotations,
+        )
+
 
 class DeploymentTargetResource(Resource):
     """A deployment target that is written by hand."""
 
     spec: TargetSpec
+
+    def build(self, document: Document) -> kinds.DeploymentTarget:
+        """Build a hand-written DeploymentTarget; its labels name workload and workspace."""
+        labels = self.metadata.labels
+        return kinds.DeploymentTarget(
+            name=self.metadata.name,
+            environment=self.spec.environment,
+            workload=labels.get("workload", ""),
+            workspace=labels.get("workspace", ""),
+            labels=labels,
+            manifests=self.spec.manifests,
+            config_schemas=tuple(self.spec.config_schemas or ()),
+            registration="",
+            where=document.where,
+            environment_where=document.at("spec", "environment"),
+        )

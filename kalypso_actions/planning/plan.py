@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
-from kalypso_actions.fleet import Diagnostics, template_may_exist
+from kalypso_actions.fleet.parsing import Diagnostics, template_may_exist
 from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,

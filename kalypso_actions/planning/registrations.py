@@ -17,9 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
-from kalypso_actions import fleet, rendering
+from kalypso_actions import rendering
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import registered_problem
+from kalypso_actions.fleet.name_conflicts import (
+    Owners,
+    legacy_namespace_conflicts,
+    workload_conflicts,
+)
+from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import DeliveryRules
@@ -66,12 +71,10 @@ def registration_reading(
 
     A repository that contains anything except valid Workloads is unusable.
     """
-    workloads, findings = fleet.read_workloads(
-        registration, environment, reading.documents, delivery
-    )
+    workloads, findings = read_workloads(registration, environment, reading.documents, delivery)
     targets = chain.from_iterable(workload.targets for workload in workloads)
     problems = (*reading.problems, *findings.problems, *schema_faults(targets))
-    nothing = () if workloads or problems else (fleet.without_workloads(registration),)
+    nothing = () if workloads or problems else (without_workloads(registration),)
     return RegistrationReading(
         registration=registration,
         state="kept" if problems else "head",
@@ -97,11 +100,11 @@ def faulty_heads(
     registration delivers too, unless they own the name in the last tree.
     """
     earlier = previous or PreviousSources()
-    conflicts = fleet.workload_conflicts(
+    conflicts = workload_conflicts(
         {head.registration.name: head.workloads for head in heads if not head.problems},
         environment,
         own,
-        fleet.Owners(
+        Owners(
             earlier.workloads,
             earlier.targets,
             {head.registration.name: head.registration.where for head in heads},
@@ -121,7 +124,7 @@ def namespace_conflicts(
     previous: PreviousSources | None,
 ) -> Readings:
     """Return the heads that take legacy namespaces of other targets, without their Workloads."""
-    conflicts = fleet.legacy_namespace_conflicts(
+    conflicts = legacy_namespace_conflicts(
         readings, environment, own, previous.targets if previous else {}
     )
     return {

@@ -13,9 +13,11 @@ from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
-from kalypso_actions import config_schemas, fleet, rendering
+from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, leveled
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet.assembly import registrations_named_as_bases
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document, template_may_exist
+from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.delivery import RegistrationText
@@ -103,7 +105,7 @@ def validate_workloads(
     found = Diagnostics()
     documents: list[Document] = []
     for reading in readings:
-        workloads, of_reading = fleet.check_workloads(reading, registration_text)
+        workloads, of_reading = check_workloads(reading, registration_text)
         targets = [target for workload in workloads for target in workload.targets]
         found.problems += [*of_reading.problems, *schema_faults(targets)]
         found.warnings += [*of_reading.warnings, *misspelled_keywords((), targets)]
@@ -141,7 +143,7 @@ def validate_branches(
     diagnostics.notes += unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
     diagnostics.warnings += _overridden(of_environments, others)
-    diagnostics.warnings += fleet.registrations_named_as_bases(
+    diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
     )
@@ -154,7 +156,7 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     _documents_of_schedulers(reading.placements, diagnostics)
     branch = _Branch(reading)
     for document in reading.documents:
-        resource = fleet.parse_document(document, diagnostics)
+        resource = parse_document(document, diagnostics)
         if resource is not None:
             branch.resources.append((document, resource))
     return branch
@@ -289,7 +291,7 @@ def _references(branches: Sequence[_Branch], diagnostics: Diagnostics) -> None:
             ("configType", cluster_type.config_type),
         ):
             builtin = field_name == "configType" and rendering.is_builtin_config(name)
-            if not (name in templates or builtin or fleet.template_may_exist(name, readings)):
+            if not (name in templates or builtin or template_may_exist(name, readings)):
                 diagnostics.problems.append(
                     rendering.missing_template(name, cluster_type, field_name, templates)
                 )

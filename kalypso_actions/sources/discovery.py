@@ -7,21 +7,31 @@ These are all YAML files below a folder that are not excluded. In a folder with 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.documents import Document, FileEntry
-from kalypso_actions.sources.file_texts import MAX_BYTES, too_large
-from kalypso_actions.sources.ignore_rules import IGNORE_FILE, IgnoreRules
-from kalypso_actions.sources.kustomization import Kustomization, Resource
-from kalypso_actions.sources.limits import listing_excess
-from kalypso_actions.sources.parsed_contents import ParsedContents
-from kalypso_actions.sources.path_problems import check_symlink, missing_folder
-from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize, printable
-from kalypso_actions.sources.source_tree import NON_FILE_MODES, SourceTree
-from kalypso_actions.sources.yaml_documents import MAX_DEPTH
+from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
+from kalypso_actions.sources.limits import Limits
+from kalypso_actions.sources.objects import read_objects
+from kalypso_actions.sources.source_tree import (
+    IGNORE_FILE,
+    NON_FILE_MODES,
+    YAML_SUFFIXES,
+    IgnoreRules,
+    OutsideRepositoryError,
+    SourceTree,
+    join,
+    normalize,
+    parent,
+    printable,
+    read_ignore_files,
+    within,
+)
+from kalypso_actions.sources.yaml_documents import MAX_BYTES, MAX_DEPTH, ParsedFile, too_large
 
 UNREAD: Final = re.compile(
     rb'"scheduler\.kalypso\.io/|"kind"\s*:\s*"ConfigMap"|^apiVersion: *scheduler\.kalypso\.io/',
@@ -87,29 +97,115 @@ def discover(
         for path, entry in entries.items()
         if path.rpartition("/")[2] == IGNORE_FILE and entry.mode not in NON_FILE_MODES
     )
-    problem = listing_excess(parsed.limits, repository, root, entries, ignore_files, contents)
+    problem = _excess(parsed.limits, repository, root, entries, ignore_files, contents)
     if problem:
         return Discovery(problems=(problem,))
     missing = frozenset(ignore_files) - contents.keys()
     if missing:
         return Discovery(wanted=missing)
-    reading = parsed.ignore_files(repository, {path: contents[path] for path in ignore_files})
-    if reading.problems:
-        return Discovery(problems=reading.problems, warnings=reading.warnings)
-    tree = parsed.source_tree(entries, reading.ignore)
-    search = _Search(repository, tree, entries, contents, built, parsed)
-    search.warnings.extend(reading.warnings)
+    if parsed.ignore is None or parsed.tree is None:
+        found = {path: contents[path] for path in ignore_files}
+        parsed.ignore = read_ignore_files(repository, found)
+        parsed.tree = SourceTree(entries, parsed.ignore)
+    if parsed.ignore.problems:
+        return Discovery(problems=parsed.ignore.problems, warnings=parsed.ignore.warnings)
+    search = _Search(repository, parsed.tree, entries, contents, built, parsed)
+    search.warnings.extend(parsed.ignore.warnings)
     search.start(root)
     return search.result()
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class _Source:
-    """A source of objects: a file, or the output of kustomize."""
+def _excess(
+    limits: Limits | None,
+    repository: str,
+    root: str,
+    entries: Mapping[str, FileEntry],
+    ignore_files: Sequence[str],
+    contents: Mapping[str, bytes],
+) -> Problem | None:
+    """Return the problem of a folder with too many files, or of too many exclusions."""
+    if limits is None:
+        return None
+    lines = sum(contents[path].count(b"\n") for path in ignore_files if path in contents)
+    if len(ignore_files) > limits.ignore_files or lines > limits.ignore_lines:
+        return limits.too_many_exclusions(Location(repository, printable(ignore_files[-1])))
+    if len(entries) <= limits.listed:
+        return None
+    try:
+        folder = normalize(root)
+    except OutsideRepositoryError:
+        return None  # the search reports it
+    count = sum(within(path, folder) for path in entries)
+    return limits.too_many_entries(repository, root, count) if count > limits.listed else None
 
-    path: str
-    content: bytes
-    is_build: bool = False
+
+@dataclass(slots=True)
+class ParsedContents:
+    """The parsed files of one reading, and its limits; None: only each file has limits.
+
+    Content at several paths is parsed once.
+    """
+
+    limits: Limits | None = None
+    ignore: IgnoreRules | None = None
+    tree: SourceTree | None = None
+    _objects: dict[bytes, ParsedFile] = field(default_factory=dict)
+    _kustomizations: dict[str, tuple[Kustomization | None, ParsedFile]] = field(
+        default_factory=dict
+    )
+    _values: int = 0
+
+    def objects(self, where: Location, content: bytes) -> ParsedFile:
+        """Return the objects of a file; beyond the limit of values, only that problem."""
+        if self._excess(where):
+            return ParsedFile()  # an earlier file has the problem
+        parsed = self._objects.get(content)
+        if parsed is None:
+            parsed = read_objects(where.repository, where.path, content, self._left())
+            self._objects[content] = parsed
+        self._values += parsed.values
+        excess = self._excess(where)
+        return ParsedFile(problems=(excess,)) if excess else _moved(parsed, where.path)
+
+    def kustomization(
+        self, where: Location, content: bytes
+    ) -> tuple[Kustomization | None, ParsedFile]:
+        """Return the kustomization of a file, or None, with its problems."""
+        known = self._kustomizations.get(where.path)
+        if known is None:
+            known = read_kustomization(where, content, self._left())
+            self._values += known[1].values
+            excess = self._excess(where)
+            if excess:
+                known = None, ParsedFile(problems=(excess,))
+            self._kustomizations[where.path] = known
+        return known
+
+    def _left(self) -> int | None:
+        return None if self.limits is None else max(0, self.limits.values - self._values)
+
+    def _excess(self, where: Location) -> Problem | None:
+        if self.limits is None or self._values <= self.limits.values:
+            return None
+        return self.limits.too_many_values(where)
+
+
+def _moved(parsed: ParsedFile, path: str) -> ParsedFile:
+    """Return a parsed file of the same content, moved to this path."""
+    places = [document.where for document in parsed.documents]
+    places += [problem.where for problem in parsed.problems + parsed.warnings if problem.where]
+    if all(where.path == path for where in places):
+        return parsed
+
+    def moved(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        return tuple(
+            replace(problem, where=replace(problem.where, path=path)) if problem.where else problem
+            for problem in problems
+        )
+
+    documents = (replace(each, where=replace(each.where, path=path)) for each in parsed.documents)
+    problems, warnings = moved(parsed.problems), moved(parsed.warnings)
+    return ParsedFile(tuple(documents), problems, warnings, parsed.values)
 
 
 @dataclass(slots=True)
@@ -122,7 +218,8 @@ class _Search:
     contents: Mapping[str, bytes]
     built: Mapping[str, bytes]
     parsed: ParsedContents
-    sources: list[_Source] = field(default_factory=list)
+    sources: list[tuple[str, bytes, bool]] = field(default_factory=list)
+    """Path and content of each file, and whether it is the output of kustomize instead."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     wanted: set[str] = field(default_factory=set)
@@ -143,7 +240,7 @@ class _Search:
         else:
             entry = self.entries.get(root)
             where = self._at(root if entry else "")
-            self.problems.append(missing_folder(self.tree, path, root, entry, where))
+            self.problems.append(self._missing_folder(path, root, entry, where))
 
     def result(self) -> Discovery:
         """Return the documents if everything has been read, else the missing files and builds."""
@@ -151,13 +248,13 @@ class _Search:
             builds = tuple(self.builds[folder] for folder in sorted(self.builds))
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
         documents: list[Document] = []
-        for source in sorted(self.sources):
-            parsed = self.parsed.objects(self.repository, source.path, source.content)
+        for path, content, is_build in sorted(self.sources):
+            where = self._at(path)
+            parsed = self.parsed.objects(where, content)
             self.problems.extend(parsed.problems)
             self.warnings.extend(parsed.warnings)
-            if source.is_build:
+            if is_build:
                 # Lines of kustomize's output do not exist in the repository.
-                where = self._at(source.path)
                 documents.extend(
                     replace(document, where=where, marks={}, blocks={})
                     for document in parsed.documents
@@ -177,9 +274,7 @@ class _Search:
                 self._file(path, self._at(path))
             for path in self.tree.misnamed(folder):
                 message = "the file is not read: its name ends neither with .yaml nor with .yml"
-                advice = "rename it, or list it in .sourceignore"
-                where = self._at(path)
-                self.warnings.append(Problem(message, where, advice, "file-misnamed"))
+                self._misnamed(path, message, "rename it, or list it in .sourceignore")
             if self.parsed.limits is None:  # registered folders have a limit on files to read
                 self._unread_documents(folder)
             pending.extend(self.tree.folders[folder].folders)
@@ -191,14 +286,16 @@ class _Search:
             if content and b"apiVersion" in content and UNREAD.search(content):
                 message = "the documents of this file are not read: it does not end with .yaml"
                 advice = "rename it: YAML may hold JSON; or list it in .sourceignore"
-                where = self._at(path)
-                self.warnings.append(Problem(message, where, advice, "file-misnamed"))
+                self._misnamed(path, message, advice)
+
+    def _misnamed(self, path: str, message: str, advice: str) -> None:
+        self.warnings.append(Problem(message, self._at(path), advice, "file-misnamed"))
 
     def _file(self, path: str, where: Location) -> None:
         if self._add_once(path, where):
             content = self._content(path)
             if content is not None:
-                self.sources.append(_Source(path, content))
+                self.sources.append((path, content, False))
 
     def _add_once(self, path: str, where: Location) -> bool:
         """Return False, with a problem, if the path was included before."""
@@ -248,11 +345,9 @@ class _Search:
         content = self._content(paths[0])
         if content is None:
             return None
-        kustomization, problems, warnings = self.parsed.kustomization(
-            self.repository, paths[0], content
-        )
-        self.problems.extend(problems)
-        self.warnings.extend(warnings)
+        kustomization, parsed = self.parsed.kustomization(self._at(paths[0]), content)
+        self.problems.extend(parsed.problems)
+        self.warnings.extend(parsed.warnings)
         return kustomization
 
     def _resource(self, folder: str, resource: Resource, ancestors: tuple[str, ...]) -> None:
@@ -298,7 +393,7 @@ class _Search:
     def _build(self, folder: str, kustomization: Kustomization) -> None:
         path = self.tree.kustomizations(folder)[0]
         if folder in self.built:
-            self.sources.append(_Source(path, self.built[folder], is_build=True))
+            self.sources.append((path, self.built[folder], True))
             return
         files = self._files_of_build(folder, kustomization)
         if files is not None:
@@ -339,9 +434,37 @@ class _Search:
             content = self._content(path)
             if content is None:
                 continue
-            problem, warning = check_symlink(self.tree, path, content, self._at(path))
-            self.problems.extend(filter(None, [problem]))
-            self.warnings.extend(filter(None, [warning]))
+            target = content.decode("utf-8", "surrogateescape")
+            name = repr(printable(target))
+            try:
+                resolved = join(parent(path), target)
+            except OutsideRepositoryError:
+                message = f"the symbolic link leads out of the repository, to {name}"
+                advice = "remove it, or exclude it by .sourceignore"
+                self._problem("path-outside-repository", message, self._at(path), advice)
+                continue
+            if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
+                message = f"the symbolic link to {name} is ignored, as by Flux"
+                advice = "replace it by the files"
+                self.warnings.append(Problem(message, self._at(path), advice, "symlink-ignored"))
+
+    def _missing_folder(
+        self, path: str, root: str, entry: FileEntry | None, where: Location
+    ) -> Problem:
+        """Return the problem of a path that is not a folder, with the nearest folder as advice.
+
+        `entry` is the entry at the path, if any; `root` is the path in normal form.
+        """
+        if entry is not None:
+            others = {SYMLINK_MODE: "symbolic link", GIT_LINK_MODE: "submodule"}
+            message = f"the path {path!r} is a {others.get(entry.mode, 'file')}, not a folder"
+            return Problem(message, where, code="folder-missing")
+        upper = root
+        while upper not in self.tree.folders:
+            upper = parent(upper)
+        near = nearest(root, self.tree.folders[upper].folders)
+        advice = f"is {near!r} meant?" if near else "check path and branch"
+        return Problem(f"the folder {path!r} does not exist", where, advice, "folder-missing")
 
     def _at(self, path: str) -> Location:
         return Location(self.repository, printable(path))

@@ -7,13 +7,12 @@ kustomize program must build a kustomization that changes or generates objects.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document
-from kalypso_actions.sources.paths import printable
-from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 FILE_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
@@ -57,45 +56,39 @@ class Kustomization:
 
 
 def read_kustomization(
-    repository: str, path: str, content: bytes, max_values: int | None = None
-) -> tuple[Kustomization | None, tuple[Problem, ...], tuple[Problem, ...], int]:
-    """Return the kustomization of a file, or None, with problems, warnings and number of values.
+    whole: Location, content: bytes, max_values: int | None = None
+) -> tuple[Kustomization | None, ParsedFile]:
+    """Return the kustomization of a file, or None, with the file's problems.
 
     `max_values`: see `parse_yaml`.
     """
-    parsed = parse_yaml(repository, printable(path), content, max_values)
-    problems = list(parsed.problems)
-    whole = Location(repository, printable(path))
-    if not problems and len(parsed.documents) != 1:
+    parsed = parse_yaml(whole.repository, whole.path, content, max_values)
+    if parsed.problems:
+        return None, parsed
+    if len(parsed.documents) != 1:
         count = "more than one" if parsed.documents else "no"
-        message = f"the file contains {count} kustomization"
-        problems.append(_invalid(message, whole))
-    if problems:
-        return None, tuple(problems), parsed.warnings, parsed.values
+        return None, _refused(parsed, f"the file contains {count} kustomization", whole)
     document = parsed.documents[0]
     kind = document.body.get("kind", KIND)
     if kind not in (KIND, COMPONENT):
         message = f"the kind of a kustomization must be {KIND}, not {kind}"
-        problem = _invalid(message, document.at("kind"))
-        return None, (problem,), parsed.warnings, parsed.values
+        return None, _refused(parsed, message, document.at("kind"))
     if document.body.keys() <= {"apiVersion", "kind"}:
-        problem = _invalid("the kustomization is empty", document.where)
-        return None, (problem,), parsed.warnings, parsed.values
+        return None, _refused(parsed, "the kustomization is empty", document.where)
+    problems: list[Problem] = []
     resources = tuple(_resources(document, problems))
-    fields = tuple(_build_fields(document.body))
-    where = document.key_at(fields[0]) if fields else document.where
-    return (
-        Kustomization(where, kind == COMPONENT, resources, fields),
-        tuple(problems),
-        parsed.warnings,
-        parsed.values,
+    fields = tuple(
+        name
+        for name, value in document.body.items()
+        if name not in WITHOUT_EFFECT and value not in (None, "", [], {})
     )
+    where = document.key_at(fields[0]) if fields else document.where
+    kustomization = Kustomization(where, kind == COMPONENT, resources, fields)
+    return kustomization, replace(parsed, problems=tuple(problems))
 
 
-def _build_fields(body: Mapping[str, object]) -> Iterator[str]:
-    for name, value in body.items():
-        if name not in WITHOUT_EFFECT and value not in (None, "", [], {}):
-            yield name
+def _refused(parsed: ParsedFile, message: str, where: Location) -> ParsedFile:
+    return replace(parsed, problems=(_invalid(message, where),))
 
 
 def _invalid(message: str, where: Location) -> Problem:

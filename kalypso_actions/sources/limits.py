@@ -6,14 +6,13 @@ times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.delivery import MAX_TARGETS
-from kalypso_actions.model.documents import FileEntry
-from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable, within
+
+_FEWER: Final = "register the folder of the Workloads only, or exclude files by .sourceignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,52 @@ class Limits:
     ignore_files: int = 20
     ignore_lines: int = 2_000
 
+    def too_many_exclusions(self, where: Location) -> Problem:
+        """Return the problem of a repository with too many exclusions."""
+        message = (
+            f"the repository has more than {self.ignore_files} .sourceignore files, or they have "
+            f"more than {self.ignore_lines} lines together"
+        )
+        return _too_large(message, where, "exclude whole folders, at the root")
+
+    def too_many_entries(self, repository: str, root: str, count: int) -> Problem:
+        """Return the problem of a folder with too many files, read or not."""
+        message = f"the folder {root!r} has {count} files, but the limit is {self.listed}"
+        return _too_large(
+            message, Location(repository), "register the folder of the Workloads only"
+        )
+
+    def too_many_files(self, where: Location, count: int) -> Problem:
+        """Return the problem of too many files to read; `where` is one of them."""
+        message = f"the registration has {count:,} files to read, but the limit is {self.files:,}"
+        return _too_large(message, where, _FEWER)
+
+    def too_much_text(self, where: Location) -> Problem:
+        """Return the problem of files that are too large together; `where` is the largest."""
+        limit = self.text_bytes >> 20
+        message = f"the registration's files have more than {limit} MiB together, and this one the "
+        return _too_large(message + "most", where, _FEWER)
+
+    def too_many_builds(self, where: Location) -> Problem:
+        """Return the problem of too many kustomizations to build."""
+        message = f"kustomize would build more than {self.builds} folders of the registration"
+        return _too_large(message, where, "list resources without patches")
+
+    def too_many_values(self, where: Location) -> Problem:
+        """Return the problem of too many values in the YAML files up to `where`."""
+        message = f"up to this file, the registration has more than {self.values:,} values"
+        return _too_large(message, where, "split the registration, or repeat fewer aliases")
+
+
+def _too_large(message: str, where: Location, advice: str) -> Problem:
+    return Problem(message, where, advice, "registration-too-large")
+
 
 REGISTRATION: Final = Limits()
 """The limits of a registered folder: room for `MAX_TARGETS` targets in each of three environments.
 
 A target has about ten values and 250 bytes. Most registered folders have a few kilobytes.
 """
-
-_ADVICE: Final = "register the folder of the Workloads only, or exclude files by .sourceignore"
 
 
 def registration_limits(max_targets: int) -> Limits:
@@ -60,63 +97,3 @@ def registration_limits(max_targets: int) -> Limits:
         text_bytes=times * REGISTRATION.text_bytes,
         values=times * REGISTRATION.values,
     )
-
-
-def too_many_files(limits: Limits, where: Location, count: int) -> Problem:
-    """Return the problem of a registration with too many files to read; `where` is one of them."""
-    message = f"the registration has {count:,} files to read, but the limit is {limits.files:,}"
-    return Problem(message, where, _ADVICE, "registration-too-large")
-
-
-def too_much_text(limits: Limits, where: Location) -> Problem:
-    """Return the problem of a registration whose files are too large; `where` is the largest."""
-    limit = limits.text_bytes >> 20
-    message = f"the registration's files have more than {limit} MiB together, and this one the most"
-    return Problem(message, where, _ADVICE, "registration-too-large")
-
-
-def too_many_builds(limits: Limits, where: Location) -> Problem:
-    """Return the problem of a registration with too many kustomizations to build."""
-    message = f"kustomize would build more than {limits.builds} folders of the registration"
-    return Problem(message, where, "list resources without patches", "registration-too-large")
-
-
-def too_many_values(limits: Limits, where: Location) -> Problem:
-    """Return the problem of a registration with too many values in its YAML files up to `where`."""
-    message = f"up to this file, the registration has more than {limits.values:,} values"
-    advice = "split the registration, or repeat fewer aliases"
-    return Problem(message, where, advice, "registration-too-large")
-
-
-def listing_excess(
-    limits: Limits | None,
-    repository: str,
-    root: str,
-    entries: Mapping[str, FileEntry],
-    ignore_files: Sequence[str],
-    contents: Mapping[str, bytes],
-) -> Problem | None:
-    """Return the problem of a folder with too many files, or of too many exclusions."""
-    if limits is None:
-        return None
-    lines = sum(contents[path].count(b"\n") for path in ignore_files if path in contents)
-    if len(ignore_files) > limits.ignore_files or lines > limits.ignore_lines:
-        message = (
-            f"the repository has more than {limits.ignore_files} .sourceignore files, or they have "
-            f"more than {limits.ignore_lines} lines together"
-        )
-        where = Location(repository, printable(ignore_files[-1]))
-        advice = "exclude whole folders, at the root"
-        return Problem(message, where, advice, "registration-too-large")
-    if len(entries) <= limits.listed:
-        return None
-    try:
-        folder = normalize(root)
-    except OutsideRepositoryError:
-        return None  # the search reports it
-    count = sum(within(path, folder) for path in entries)
-    if count <= limits.listed:
-        return None
-    message = f"the folder {root!r} has {count} files, but the limit is {limits.listed}"
-    advice = "register the folder of the Workloads only"
-    return Problem(message, Location(repository), advice, "registration-too-large")

@@ -1,18 +1,184 @@
-"""The files of a source by folder, without those that Flux ignores."""
+"""The files of a source by folder, without those that Flux ignores.
+
+Paths have `/` between segments and are relative to the repository's root, which is "".
+
+Patterns of `.sourceignore` files have the syntax of .gitignore and are relative to the folder of
+their file. As in Flux, the last pattern that matches a file or one of its folders decides; patterns
+of deeper files come later. Unlike in git, `!` can therefore include a file of an excluded folder.
+The default exclusions come first: a `.sourceignore` can include what they exclude (`!.github/`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import re2
+from pathspec import PathSpec
+from pathspec.patterns.gitignore import GitIgnorePatternError
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
-from kalypso_actions.sources.ignore_rules import IgnoreRules
 from kalypso_actions.sources.kustomization import FILE_NAMES
-from kalypso_actions.sources.paths import join, parent, within
+
+IGNORE_FILE = ".sourceignore"
+
+DEFAULT_PATTERNS = """\
+.git/
+.gitignore
+.gitmodules
+.gitattributes
+*.jpg
+*.jpeg
+*.gif
+*.png
+*.wmv
+*.flv
+*.tar.gz
+*.zip
+.github/
+.circleci/
+.travis.yml
+.gitlab-ci.yml
+appveyor.yml
+.drone.yml
+cloudbuild.yaml
+codeship-services.yml
+codeship-steps.yml
+**/.goreleaser.yml
+**/.sops.yaml
+**/.flux.yaml
+"""
+
+# RE2 matches in linear time, and has limits of its own.
+MAX_LINES = 1000
+MAX_LENGTH = 1000
+
+Spec = PathSpec[GitIgnoreSpecPattern]
+DEFAULTS: Spec = PathSpec(
+    [GitIgnoreSpecPattern(pattern) for pattern in DEFAULT_PATTERNS.splitlines()], backend="re2"
+)
 
 YAML_SUFFIXES = (".yaml", ".yml")
 _MISNAMED = (*YAML_SUFFIXES, ".ymal", ".yaml.txt", ".yml.txt")
 NON_FILE_MODES = frozenset({GIT_LINK_MODE, SYMLINK_MODE})
+_WINDOWS_DRIVE = re.compile(r"[A-Za-z]:")
+
+
+class OutsideRepositoryError(ValueError):
+    """A path leaves the repository."""
+
+
+def normalize(path: str) -> str:
+    """Normalize the `path` of a source; `.`, `./x`, `x/` and `/x` are relative to the root.
+
+    Raises OutsideRepositoryError if `..` leaves the repository.
+    """
+    return join("", path.lstrip("/"))
+
+
+def join(folder: str, path: str) -> str:
+    """Resolve a relative path.
+
+    Raise OutsideRepositoryError for an absolute path, or one that leaves the root.
+    """
+    if path.startswith(("/", "\\")) or _WINDOWS_DRIVE.match(path):
+        raise OutsideRepositoryError(path)
+    segments = folder.split("/") if folder else []
+    for segment in path.split("/"):
+        if segment == "..":
+            if not segments:
+                raise OutsideRepositoryError(path)
+            segments.pop()
+        elif segment not in {"", "."}:
+            segments.append(segment)
+    return "/".join(segments)
+
+
+def parent(path: str) -> str:
+    """Return the folder of a file or folder."""
+    return path.rpartition("/")[0]
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether `path` is `folder` or below it."""
+    return not folder or path == folder or path.startswith(folder + "/")
+
+
+def printable(path: str) -> str:
+    r"""Return a path for messages; bytes that are not UTF-8 are written as `\xff`."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreRules:
+    """The patterns of a repository by the folder of their file; unusable if they have problems."""
+
+    specs: Mapping[str, Spec]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file is excluded."""
+        folder = parent(path)
+        while True:
+            spec = self.specs.get(folder)
+            if spec is not None:
+                decision = _decision(spec, path[len(folder) + 1 :] if folder else path)
+                if decision is not None:
+                    return decision
+            if not folder:
+                return bool(_decision(DEFAULTS, path))
+            folder = parent(folder)
+
+
+def read_ignore_files(repository: str, contents: Mapping[str, bytes]) -> IgnoreRules:
+    """Read `.sourceignore` files."""
+    specs: dict[str, Spec] = {}
+    compiled: dict[bytes, Spec] = {}  # many folders may have the same exclusions
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    for path, content in contents.items():
+        where = Location(repository, printable(path))
+        text = content.decode("utf-8-sig", "replace")
+        lines = [line.removesuffix("\r") for line in text.split("\n")]
+        if len(lines) > MAX_LINES or max(map(len, lines)) > MAX_LENGTH:
+            message = f"more than {MAX_LINES} lines, or a line of more than {MAX_LENGTH} characters"
+            advice = "exclude whole folders instead"
+            problems.append(Problem(message, where, advice, "ignore-file-too-complex"))
+            continue
+        try:
+            if content not in compiled:
+                compiled[content] = PathSpec(_patterns(lines, where, warnings), backend="re2")
+            specs[parent(path)] = compiled[content]
+        except re2.error:
+            message, advice = "the patterns are too complex", "use fewer wildcards"
+            problems.append(Problem(message, where, advice, "ignore-file-too-complex"))
+    return IgnoreRules(specs, tuple(problems), tuple(warnings))
+
+
+def _patterns(
+    lines: list[str], where: Location, warnings: list[Problem]
+) -> list[GitIgnoreSpecPattern]:
+    patterns = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            patterns.append(GitIgnoreSpecPattern(line))
+        except GitIgnorePatternError:
+            message = f"{line.strip()!r} is not a pattern; it excludes nothing"
+            place = Location(where.repository, where.path, number)
+            advice = "see git's documentation of .gitignore"
+            warnings.append(Problem(message, place, advice, "ignore-pattern-invalid"))
+    return patterns
+
+
+def _decision(spec: Spec, path: str) -> bool | None:
+    """True: excluded; False: included by a `!` pattern; None: no pattern matches."""
+    # Patterns and paths may contain bytes that are not UTF-8.
+    text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return spec.check_file(text).include
 
 
 @dataclass(slots=True)
@@ -73,39 +239,35 @@ class SourceTree:
 
     def manifests(self, folder: str) -> list[str]:
         """Return the YAML files directly in a folder, without kustomizations."""
-        return [
-            path
-            for path in self.folders[folder].files
-            if path.endswith(YAML_SUFFIXES)
-            and path.rpartition("/")[2] not in FILE_NAMES
-            and not self._ignore.excludes(path)
-        ]
+        return self._files(
+            folder,
+            lambda path: path.endswith(YAML_SUFFIXES) and path.rpartition("/")[2] not in FILE_NAMES,
+        )
 
     def misnamed(self, folder: str) -> list[str]:
         """Return the files directly in a folder that look like YAML, but are not read as such."""
-        return [
-            path
-            for path in self.folders[folder].files
-            if path.lower().endswith(_MISNAMED)
-            and not path.endswith(YAML_SUFFIXES)
-            and not self._ignore.excludes(path)
-        ]
+        return self._files(
+            folder,
+            lambda path: path.lower().endswith(_MISNAMED) and not path.endswith(YAML_SUFFIXES),
+        )
 
     def other_texts(self, folder: str) -> list[str]:
         """Return the JSON files and the files without a suffix directly in a folder."""
-        return [
-            path
-            for path in self.folders[folder].files
-            if (path.endswith(".json") or "." not in path.rpartition("/")[2])
-            and not self._ignore.excludes(path)
-        ]
+        return self._files(
+            folder, lambda path: path.endswith(".json") or "." not in path.rpartition("/")[2]
+        )
 
     def files(self, folder: str) -> list[str]:
         """Return all files below a folder."""
         files: list[str] = []
         pending = [folder]
         while pending:
-            inner = self.folders[pending.pop()]
-            files.extend(path for path in inner.files if not self._ignore.excludes(path))
-            pending.extend(inner.folders)
+            inner = pending.pop()
+            files += self._files(inner, lambda _: True)
+            pending.extend(self.folders[inner].folders)
         return files
+
+    def _files(self, folder: str, matches: Callable[[str], bool]) -> list[str]:
+        """Return the files directly in a folder that match and are not excluded."""
+        files = filter(matches, self.folders[folder].files)
+        return [path for path in files if not self._ignore.excludes(path)]

@@ -7,6 +7,7 @@ nesting, expansion of aliases and the number of problems are limited.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,16 +17,11 @@ import yaml
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
-from kalypso_actions.sources.file_texts import read_text
-from kalypso_actions.sources.yaml_errors import (
-    counted_from_one,
-    error_mark,
-    error_message,
-    tab_fault,
-)
 from kalypso_go.goyaml.errors import YAMLError
 from kalypso_go.goyaml.scalars import resolve, tagged
 
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""The output of kustomize is one file: 5,000 cluster types with 4 KB of ConfigMap have 20 MB."""
 MAX_DOCUMENTS: Final = 100_000
 MAX_VALUES: Final = 2_000_000
 MAX_SIZE: Final = 10 << 20
@@ -36,6 +32,7 @@ MAX_PROBLEMS: Final = 100
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
+INDENTING_TAB: Final = re.compile(" *\t")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -67,6 +64,37 @@ def parse_yaml(
     if isinstance(text, Problem):
         return ParsedFile(problems=(text,))
     return _Composer(whole, scalar, max_values).compose(text)
+
+
+def read_text(content: bytes, where: Location) -> str | Problem:
+    """Return the text of a file, or the reason why it cannot be read."""
+    if len(content) > MAX_BYTES:
+        return too_large(where, len(content))
+    try:
+        return _decode(content)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        message = f"the file is not UTF-8 (byte {error.start})"
+        place = Location(where.repository, where.path, line)
+        return Problem(message, place, "save the file as UTF-8", "file-not-utf-8")
+
+
+def too_large(where: Location, size: int) -> Problem:
+    """Return the problem of a file that is too large."""
+    limit = MAX_BYTES // (1024 * 1024)
+    return Problem(
+        f"the file has {size / (1024 * 1024):.1f} MiB, but the limit is {limit} MiB",
+        where,
+        "split it, or exclude it by .sourceignore",
+        "file-too-large",
+    )
+
+
+def _decode(content: bytes) -> str:
+    """Decode UTF-8, or UTF-16 with a byte order mark."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16")
+    return content.decode("utf-8-sig")
 
 
 class _UnreadableError(Exception):
@@ -343,3 +371,43 @@ def _entry_mark(key: yaml.Event, value: yaml.Event) -> EntryMark:
 
 def _mark(event: yaml.Event) -> Mark:
     return counted_from_one(event.start_mark)
+
+
+def counted_from_one(mark: Any) -> Mark:
+    """Convert a mark of PyYAML or of libyaml, which count from 0; (0, 0) for None."""
+    return (int(mark.line) + 1, int(mark.column) + 1) if mark else (0, 0)
+
+
+def error_message(error: yaml.YAMLError) -> str:
+    """Return PyYAML's words without its places."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        return ", ".join(part for part in (error.context, error.problem) if part)
+    if isinstance(error, yaml.reader.ReaderError):
+        code = error.character if isinstance(error.character, int) else ord(error.character)
+        return f"#x{code:04x}: {error.reason}"
+    return str(error)
+
+
+def error_mark(error: yaml.YAMLError, text: str) -> Mark:
+    """Return the place of a syntax error; (0, 0) if it is unknown."""
+    if isinstance(error, yaml.MarkedYAMLError):
+        # libyaml counts the end of a text without a final newline as a line.
+        last = text.count("\n") + (0 if text.endswith("\n") else 1)
+        line, column = counted_from_one(error.problem_mark or error.context_mark)
+        return (line, column) if line <= last else (last, 0)
+    if isinstance(error, yaml.reader.ReaderError):
+        start = text.rfind("\n", 0, error.position) + 1
+        return text.count("\n", 0, error.position) + 1, error.position - start + 1
+    return 0, 0
+
+
+def tab_fault(error: yaml.YAMLError, text: str) -> str:
+    """Say which line of a syntax error begins with a tab; "" if none does."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return ""
+    lines = text.split("\n")
+    for mark in (error.problem_mark, error.context_mark):
+        number = counted_from_one(mark)[0]
+        if 0 < number <= len(lines) and INDENTING_TAB.match(lines[number - 1]):
+            return f"line {number} is indented with a tab, which YAML forbids"
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.fleet import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from tests.builders import documents
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.fleet import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 NEXT = "did you mean kalypso.io/next-environment?"

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.fleet.parsing import KINDS
 from tests.builders import documents
 
@@ -50,7 +50,7 @@ def branch(owner: str, text: str, path: str) -> Branch:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in OUTSIDE])
 def test_a_document_of_every_kind_reaches_the_fleet(kind: str) -> None:
     text = (
-        f"{{apiVersion: {KINDS[kind].api_version}, kind: {kind}, metadata: {{name: a, labels: "
+        f"{{apiVersion: {KINDS[kind].API_VERSION}, kind: {kind}, metadata: {{name: a, labels: "
         f"{{workload: w, workspace: s, platform-config: 'true'}}}}, {CONTENTS[kind]}}}"
     )
     fleet, diagnostics = assemble("dev", branch("dev", text, "f.yaml"), [])

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft7Validator
 
-from kalypso_actions.commands.schemas import editor_files
-from kalypso_actions.fleet import ANY_KIND
+from kalypso_actions.commands.schemas import ANY_KIND, editor_files
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from tests.builders import documents
 from tests.conformance.real_control_planes import DATA, ROOT

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.fleet import Diagnostics, Owners, read_workloads, workload_conflicts
+from kalypso_actions.fleet.name_conflicts import Owners, workload_conflicts
+from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.fleet.workloads import read_workloads
 from kalypso_actions.model.kinds import Workload
 from tests.builders import documents, registration, target
 

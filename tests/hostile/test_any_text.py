@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
-from kalypso_actions.fleet import read_workloads
+from kalypso_actions.fleet.workloads import read_workloads
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import Assignment, ClusterType, Template, Workload

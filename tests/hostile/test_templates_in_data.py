@@ -22,9 +22,7 @@ TEMPLATES = {
 
 @breaks(
     "a text of an application may be a template",
-    turned(
-        "kalypso_actions.fleet.delivered_texts._fault_of", "_TEMPLATE.search(text.text)", "None"
-    ),
+    turned("kalypso_actions.fleet.workloads._text_fault", "_TEMPLATE.search(text.text)", "None"),
 )
 @pytest.mark.parametrize("key", ["branch", "description", "'a{{b'"])
 @pytest.mark.parametrize("text", TEMPLATES.values(), ids=TEMPLATES.keys())

@@ -41,7 +41,7 @@ LINES = {
 
 @breaks(
     "a text of an application may have line breaks",
-    returning("kalypso_actions.fleet.delivered_texts._control", ""),
+    returning("kalypso_actions.fleet.workloads._control", ""),
 )
 @pytest.mark.parametrize(
     ("key", "text"),

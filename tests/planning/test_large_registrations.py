@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import read_workloads
+from kalypso_actions.fleet.workloads import read_workloads
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet
 from kalypso_actions.model.layout import README_TEXT

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.sources.file_texts import MAX_BYTES
+from kalypso_actions.sources.yaml_documents import MAX_BYTES
 from tests.sources.trees import REPOSITORY, discovered, kustomization, manifest, names, texts
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.sources.ignore_rules import read_ignore_files
+from kalypso_actions.sources.source_tree import read_ignore_files
 from tests.git_repositories import git
 
 
@@ -18,7 +18,7 @@ def excluded(path: str, **files: str) -> bool:
     }
     reading = read_ignore_files("repo", contents)
     assert not reading.problems
-    return reading.ignore.excludes(path)
+    return reading.excludes(path)
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_unlike_in_git_a_file_of_an_excluded_folder_can_be_included(
 
 def test_names_and_patterns_need_not_be_utf8() -> None:
     reading = read_ignore_files("repo", {".sourceignore": b"\xff*.yaml\n"})
-    assert reading.ignore.excludes("\udcffx.yaml")
-    assert not reading.ignore.excludes("x\udcff.yaml")
+    assert reading.excludes("\udcffx.yaml")
+    assert not reading.excludes("x\udcff.yaml")
 
 
 def test_line_that_is_no_pattern_is_a_warning() -> None:
@@ -123,7 +123,7 @@ def test_line_that_is_no_pattern_is_a_warning() -> None:
     (warning,) = reading.warnings
     assert str(warning.where) == "repo: a/.sourceignore:2"
     assert "'!' is not a pattern" in warning.message
-    assert reading.ignore.excludes("a/x")
+    assert reading.excludes("a/x")
 
 
 @pytest.mark.parametrize("content", [b"x\n" * 1001, b"x" * 1001])

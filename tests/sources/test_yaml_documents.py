@@ -10,9 +10,10 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.sources import yaml_documents
-from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
+from kalypso_actions.sources.yaml_documents import MAX_BYTES, ParsedFile, parse_yaml, read_text
 from tests.sources.trees import texts
 
 
@@ -213,7 +214,6 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"a: \xff\n", "1: the file is not UTF-8 (byte 3)"),
         (b"- a\n- b\n", "1: the document is a list, but must be an object"),
         (b"\n\njust text\n", "3: the document is a single value, but must be an object"),
         (b"a: *x\n", "1: the alias *x has no anchor &x before it"),
@@ -351,3 +351,35 @@ def test_a_syntax_error_has_a_column() -> None:
     (problem,) = parse_yaml("repository", "a.yaml", b"a: b: c\n").problems
     assert problem.where is not None
     assert (problem.where.line, problem.where.column) == (1, 5)
+
+
+@pytest.mark.parametrize(
+    ("content", "value"),
+    [
+        (b"\xef\xbb\xbfa: b", "b"),
+        ("a: ü".encode("utf-16-le").join([b"\xff\xfe", b""]), "ü"),
+        ("a: ü".encode("utf-16-be").join([b"\xfe\xff", b""]), "ü"),
+        (b"a: b\r\n# c\r\n", "b"),
+        (b"a: b\rc: d\r", "b"),
+    ],
+)
+def test_encodings_and_line_ends(content: bytes, value: str) -> None:
+    (document,) = parse_yaml("repo", "x.yaml", content).documents
+    assert document.body["a"] == value
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        (b"a: \xff\n", 1, "the file is not UTF-8 (byte 3)"),
+        (b"a: 1\nb: \xc3", 2, "the file is not UTF-8 (byte 8)"),
+        (b"\xff\xfea", 1, "the file is not UTF-8 (byte 2)"),
+        (b"#" * (MAX_BYTES + 1), 0, "the file has 64.0 MiB, but the limit is 64 MiB"),
+    ],
+    ids=["Latin-1", "a half character", "half UTF-16", "too large"],
+)
+def test_bytes_that_are_no_text(content: bytes, line: int, message: str) -> None:
+    problem = read_text(content, Location("repo", "x.yaml"))
+    assert isinstance(problem, Problem)
+    assert problem.where is not None
+    assert (problem.where.line, problem.message) == (line, message)

@@ -28,7 +28,7 @@ from kalypso_actions.model.application import MANIFESTS_FILE, Findings, Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
 from kalypso_actions.planning import application
 from kalypso_actions.planning.application import CHART_FILE, KUSTOMIZATION_NAMES, ChartPlace
-from kalypso_actions.sources.file_texts import read_text
+from kalypso_actions.sources.yaml_documents import read_text
 
 FOLDERS: Final = {"helm": "helm", "kustomize": "kustomize", "plain": "manifests"}
 """The folders of generators in the source, unless `path` names another."""

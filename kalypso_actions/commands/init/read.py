@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from kalypso_actions import fleet
 from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from kalypso_actions.commands.init.repositories import InitRepositories
 from kalypso_actions.commands.shared.reading.control_plane import environments_among
@@ -13,6 +12,7 @@ from kalypso_actions.commands.shared.reading.document_reader import read_documen
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.commands.shared.workflow_templates import read_workflows
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.inputs.local import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.github import BranchRules
@@ -161,7 +161,7 @@ def _gitops_targets(reading: Reading | None) -> list[RepositoryPath]:
     """Return the targets of valid GitOpsRepo objects; `kalypso validate` reports the others."""
     documents = reading.documents if reading else ()
     objects = (
-        fleet.parse_document(document, fleet.Diagnostics())
+        parse_document(document, Diagnostics())
         for document in documents
         if document.kind == "GitOpsRepo"
     )

@@ -27,7 +27,7 @@ from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.lost_starts import inputs_digest
 from kalypso_actions.report import pull_request
 from kalypso_actions.sources.limits import REGISTRATION
-from kalypso_actions.sources.paths import OutsideRepositoryError, normalize
+from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions import fleet
 from kalypso_actions.clients.github import overviews
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
@@ -25,6 +24,7 @@ from kalypso_actions.compliance import (
 )
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import RepositoryOverview
@@ -133,7 +133,7 @@ def cluster_states(
     now = context.runtime.now()
     name = item.environment.name
     documents = item.reading.own.documents if item.reading else ()
-    assembled, _ = fleet.assemble(name, fleet.Branch(name, documents), ())
+    assembled, _ = assemble(name, Branch(name, documents), ())
     silent = (each.name for each in assembled.cluster_types if not each.reports_compliance)
     known = [each.name for each in assembled.cluster_types]
     not_reporting = frozenset(silent)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet import check_workloads
+from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     VALUES_FILE,

@@ -19,9 +19,7 @@ import yaml
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import VARIABLES, Compatibility, Findings
 from kalypso_actions.model.nearest import misspelled
-from kalypso_actions.sources.file_texts import read_text
-from kalypso_actions.sources.yaml_documents import LOADER
-from kalypso_actions.sources.yaml_errors import error_mark, error_message
+from kalypso_actions.sources.yaml_documents import LOADER, error_mark, error_message, read_text
 from kalypso_go import goyaml
 
 REFERENCE: Final = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})")

@@ -8,17 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet import (
-    Branch,
-    Diagnostics,
-    Owners,
-    assemble,
-    parse_document,
-    read_workloads,
-    registered_problem,
-    without_workloads,
-    workload_conflicts,
-)
+from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.name_conflicts import Owners, workload_conflicts
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading

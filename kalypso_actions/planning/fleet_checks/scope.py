@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import Branch, assemble
+from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.gitops.provenance import previous_sources
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     FOREIGN_ENVIRONMENTS_ANNOTATION,

@@ -14,8 +14,7 @@ from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.history import FileVersion, HistoryCommit
 from kalypso_actions.promotion.base_repo import BaseDocument, base_document
 from kalypso_actions.sources.objects import read_objects
-from kalypso_actions.sources.paths import normalize, within
-from kalypso_actions.sources.source_tree import YAML_SUFFIXES
+from kalypso_actions.sources.source_tree import YAML_SUFFIXES, normalize, within
 
 CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000

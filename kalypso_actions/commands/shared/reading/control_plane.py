@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from kalypso_actions import fleet
 from kalypso_actions.commands.shared.reading.document_reader import (
     Reader,
     in_parallel,
     read_documents,
 )
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Document, Reading, RevisionFiles
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
@@ -35,7 +35,7 @@ from kalypso_actions.promotion.base_repo import (
     base_document,
     with_commit,
 )
-from kalypso_actions.sources.paths import OutsideRepositoryError, join, normalize
+from kalypso_actions.sources.source_tree import OutsideRepositoryError, join, normalize
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 
@@ -84,7 +84,7 @@ class EnvironmentReading:
     def _named(self) -> tuple[Fleet, Diagnostics]:
         kinds = {"BaseRepo", "GitOpsRepo"}
         documents = tuple(item for item in self.own.documents if item.kind in kinds)
-        return fleet.assemble(self.name, fleet.Branch(self.name, documents), ())
+        return assemble(self.name, Branch(self.name, documents), ())
 
 
 def find_environments(
@@ -117,7 +117,7 @@ def environments_among(
     for document in documents:
         if document.kind != "Environment":
             continue
-        environment = fleet.parse_document(document, findings)
+        environment = parse_document(document, findings)
         if isinstance(environment, Environment):
             first = environments.setdefault(environment.name, environment)
             if first is not environment:
@@ -213,11 +213,11 @@ def read_control_plane(
     name, own = environment.name, environment.own
     bases = [_pinned(base, promoted_commit, reader) for base in environment.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), bases)
-    assembled, findings = fleet.assemble(
+    assembled, findings = assemble(
         name,
-        fleet.Branch(name, own.documents),
+        Branch(name, own.documents),
         [
-            fleet.Branch(f"{name}-{base.name}", reading.documents)
+            Branch(f"{name}-{base.name}", reading.documents)
             for base, reading in zip(bases, readings, strict=True)
         ],
     )

@@ -27,16 +27,9 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 from kalypso_actions.model.progress import Progress, no_progress
-from kalypso_actions.sources.discovery import Build, Discovery, discover
-from kalypso_actions.sources.limits import (
-    REGISTRATION,
-    Limits,
-    too_many_builds,
-    too_many_files,
-    too_much_text,
-)
-from kalypso_actions.sources.parsed_contents import ParsedContents
-from kalypso_actions.sources.paths import OutsideRepositoryError, normalize, printable
+from kalypso_actions.sources.discovery import Build, Discovery, ParsedContents, discover
+from kalypso_actions.sources.limits import REGISTRATION, Limits
+from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, printable
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 Item = TypeVar("Item")
@@ -342,11 +335,11 @@ class _Rounds:
             return None
         count = len(self.contents) + len(paths)
         if count > self.limits.files:
-            return too_many_files(self.limits, self._at(paths[0]), count)
+            return self.limits.too_many_files(self._at(paths[0]), count)
         try:
             self.contents.update(self.files.read(paths, self.limits.text_bytes))
         except FilesTooLargeError as error:
-            return too_much_text(self.limits, self._at(error.largest))
+            return self.limits.too_much_text(self._at(error.largest))
         return self._excess(self.contents, sum(map(len, self.contents.values())))
 
     def build_all(
@@ -370,7 +363,7 @@ class _Rounds:
             return Problem(message, build.where, advice, "kustomize-missing")
         limits = self.limits
         if limits and len(self.built) > limits.builds:
-            return too_many_builds(limits, build.where)
+            return limits.too_many_builds(build.where)
         try:
             contents = self.files.read(sorted(build.files), limits.text_bytes if limits else None)
             self.built_size += sum(map(len, contents.values()))
@@ -388,7 +381,7 @@ class _Rounds:
                 else kustomize(contents, build.folder)
             )
         except FilesTooLargeError as error:
-            return too_much_text(limits or REGISTRATION, self._at(error.largest))
+            return (limits or REGISTRATION).too_much_text(self._at(error.largest))
         except KalypsoError as error:
             where = error.problem.where or build.where
             return dataclasses.replace(error.problem, where=where, code="kustomize-failed")
@@ -398,7 +391,7 @@ class _Rounds:
         """Return the problem of files of `size` bytes, the largest of which is in `contents`."""
         if self.limits is None or size <= self.limits.text_bytes:
             return None
-        return too_much_text(self.limits, self._at(max(contents, key=lambda p: len(contents[p]))))
+        return self.limits.too_much_text(self._at(max(contents, key=lambda p: len(contents[p]))))
 
     def _at(self, path: str) -> Location:
         return Location(self.repository, printable(path))
@@ -429,8 +422,8 @@ class ParsedByKind(ParsedContents):
         names = b"|".join(re.escape(kind.encode()) for kind in sorted(kinds))
         self._kinds = re.compile(names + b"|" + DISGUISES)
 
-    def objects(self, repository: str, path: str, content: bytes) -> ParsedFile:
+    def objects(self, where: Location, content: bytes) -> ParsedFile:
         """Return the objects of a file that may hold some of the kinds."""
         if self._kinds.search(content) is None:
             return ParsedFile()
-        return super().objects(repository, path, content)
+        return super().objects(where, content)

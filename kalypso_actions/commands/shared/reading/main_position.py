@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Set
 
-from kalypso_actions import fleet
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import Finding, KalypsoError, Problem
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, RepositoryPath
@@ -100,6 +100,6 @@ def _base_main(reading: Reading) -> BaseRepo | None:
     """Return the BaseRepo named main."""
     for document in reading.documents:
         if (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO):
-            base = fleet.parse_document(document, fleet.Diagnostics())
+            base = parse_document(document, Diagnostics())
             return base if isinstance(base, BaseRepo) else None
     return None

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from kalypso_actions import fleet
 from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.shared.reading.control_plane import ControlPlaneReading
 from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.fleet import Diagnostics
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.gitops.provenance import PreviousSources, previous_sources
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
@@ -226,6 +225,6 @@ def _registered_places(readings: Iterable[Reading]) -> Iterator[RepositoryPath]:
     for reading in readings:
         for document in reading.documents:
             if document.kind == "WorkloadRegistration":
-                registration = fleet.parse_document(document, Diagnostics())
+                registration = parse_document(document, Diagnostics())
                 if isinstance(registration, WorkloadRegistration):
                     yield registration.source
