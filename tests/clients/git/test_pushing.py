@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import PushConflictError, RemoteRepositories
+from kalypso_actions.clients.git import CredentialTable, PushConflictError, RemoteRepositories
+from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.object_ids import blob_id
 from tests.clients.git.remotes import Counting, add_commit, bare, head, made, remotes
-from tests.clients.git.servers import PUSH, Fault, serving
+from tests.clients.git.servers import PUSH, Fault, FaultKind, serving
 from tests.git_repositories import git, programs, repository
 
 READ = "/git-upload-pack"
@@ -248,3 +249,217 @@ def test_what_is_refused_before_git_starts(
     with remotes(started) as opened, pytest.raises(KalypsoError, match=message):
         act(opened)
     assert started.calls == []
+
+
+def updates(path: Path, branch: str = "main") -> int:
+    """Return how often a branch has changed since `core.logAllRefUpdates` was turned on."""
+    return len(git(path, "reflog", "show", branch).splitlines())
+
+
+@pytest.mark.parametrize("kind", ["lost", "cut"])
+def test_push_whose_answer_is_lost_was_done(tmp_path: Path, kind: FaultKind) -> None:
+    path, before = bare(tmp_path)
+    git(path, "config", "core.logAllRefUpdates", "always")
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, kind))
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        assert server.asked(PUSH) == 1
+    assert head(path) == commit
+    assert updates(path) == 1
+
+
+def test_push_that_the_http_library_repeats_by_itself(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    git(path, "config", "core.logAllRefUpdates", "always")
+    with serving(tmp_path / "srv", keep_connections=True) as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, "lost"))
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+        assert server.asked(PUSH) == 2
+    assert head(path) == commit
+    assert updates(path) == 1
+
+
+@pytest.mark.parametrize("end", [PUSH, "service=git-receive-pack"])
+def test_push_that_did_not_arrive_is_done_again(tmp_path: Path, end: str) -> None:
+    path, before = bare(tmp_path)
+    git(path, "config", "core.logAllRefUpdates", "always")
+    slept: list[float] = []
+    with serving(tmp_path / "srv") as server, remotes(sleep=slept.append) as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults += [Fault(end, "dropped"), Fault(end, "dropped")]
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+    assert updates(path) == 1
+    assert slept == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_transient_statuses_are_tried_again(tmp_path: Path, status: int) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.answers["/org/repo/info/refs?service=git-receive"] = [(status, {})] * 2
+        assert opened.push(url, commit, branch="main", expected=before) == "pushed"
+    assert head(path) == commit
+
+
+def test_trying_again_after_uncertain_pushes_has_an_end(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults += [Fault(PUSH, "dropped")] * 9
+        with pytest.raises(KalypsoError, match="'main' cannot be pushed"):
+            opened.push(url, commit, branch="main", expected=before)
+        assert server.asked(PUSH) == 4
+    assert head(path) == before
+
+
+def test_an_unknown_outcome_is_reported(tmp_path: Path) -> None:
+    path, before = bare(tmp_path)
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, "lost"))
+        server.answers["/org/repo/info/refs?service=git-upload"] = [(503, {})] * 9
+        with pytest.raises(
+            KalypsoError, match="it is not known whether the branch 'main' was pushed"
+        ):
+            opened.push(url, commit, branch="main", expected=before)
+        server.answers.clear()
+        assert opened.push(url, commit, branch="main", expected=before) == "unchanged"
+    assert head(path) == commit
+
+
+@pytest.mark.parametrize("kind", ["dropped", "meanwhile", "lost", "cut"])
+def test_the_first_push_wins(tmp_path: Path, kind: FaultKind) -> None:
+    path, before = bare(tmp_path)
+    landed: list[str] = []
+
+    def land() -> None:
+        landed.append(add_commit(path))
+
+    with serving(tmp_path / "srv") as server, remotes() as opened:
+        url = f"{server.url}/org/repo"
+        commit = made(opened, url, before)
+        server.faults.append(Fault(PUSH, kind, land))
+        with pytest.raises(PushConflictError) as caught:
+            opened.push(url, commit, branch="main", expected=before)
+        assert [caught.value.head] == landed
+        assert server.asked(PUSH) == 1
+    assert [head(path)] == landed
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (401, "the repository does not exist, or is private"),
+        (403, "the credential may not read the repository"),
+        (404, "the repository does not exist, or the credential may not see it"),
+    ],
+)
+def test_refusals_say_what_to_change_and_are_not_repeated(
+    tmp_path: Path, status: int, message: str
+) -> None:
+    with serving(tmp_path) as server:
+        server.answers["/"] = [(status, {"WWW-Authenticate": "Basic"})] * 9
+        with remotes() as opened, pytest.raises(KalypsoError, match=message):
+            opened.fetch(f"{server.url}/org/repo", branch="main")
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+def test_transient_failures_are_tried_again(tmp_path: Path, status: int) -> None:
+    _, head = bare(tmp_path)
+    slept: list[float] = []
+    with serving(tmp_path / "srv") as server:
+        server.answers["/"] = [(status, {})] * 2
+        with remotes(sleep=slept.append) as opened:
+            assert opened.fetch(f"{server.url}/org/repo", branch="main").commit == head
+    assert slept == [1.0, 2.0]
+
+
+def test_trying_again_has_an_end(tmp_path: Path) -> None:
+    slept: list[float] = []
+    with serving(tmp_path) as server:
+        server.answers["/"] = [(503, {})] * 9
+        with (
+            remotes(sleep=slept.append) as opened,
+            pytest.raises(KalypsoError, match="error: 503"),
+        ):
+            opened.fetch(f"{server.url}/org/repo", branch="main")
+        assert len(server.requests) == 4
+    assert slept == [1.0, 2.0, 4.0]
+
+
+def test_a_person_waits_for_one_retry(tmp_path: Path) -> None:
+    slept: list[float] = []
+    with serving(tmp_path) as server:
+        server.answers["/"] = [(503, {})] * 9
+        with (
+            remotes(sleep=slept.append, delays=INTERACTIVE_DELAYS) as opened,
+            pytest.raises(KalypsoError, match="error: 503"),
+        ):
+            opened.fetch(f"{server.url}/org/repo", branch="main")
+        assert len(server.requests) == 2
+    assert slept == [1.0]
+
+
+def test_a_server_that_does_not_listen() -> None:
+    slept: list[float] = []
+    with remotes(sleep=slept.append) as opened, pytest.raises(KalypsoError, match="cannot be read"):
+        opened.fetch("http://127.0.0.1:9/x", branch="main")
+    assert len(slept) == 3
+
+
+def test_redirect_to_another_server_is_not_followed(tmp_path: Path) -> None:
+    bare(tmp_path)
+    with serving(tmp_path / "srv") as elsewhere, serving(tmp_path / "srv") as server:
+        target = f"{elsewhere.url}/org/repo/info/refs?service=git-upload-pack"
+        server.answers["/org"] = [(301, {"Location": target})] * 9
+        credentials = {server.url: "Basic c2VjcmV0"}
+        with (
+            remotes(credentials=CredentialTable(credentials).authorize) as opened,
+            pytest.raises(
+                KalypsoError, match=f"redirects git elsewhere to {elsewhere.url}/org/repo"
+            ),
+        ):
+            opened.fetch(f"{server.url}/org/repo", branch="main")
+    assert elsewhere.requests == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_repository_that_was_renamed_is_found_on_its_server(tmp_path: Path, status: int) -> None:
+    _, head = bare(tmp_path, "new/name")
+    with serving(tmp_path / "srv") as server:
+        target = f"{server.url}/new/name/info/refs?service=git-upload-pack"
+        server.answers["/old"] = [(status, {"Location": target})] * 9
+        credentials = {f"{server.url}/old": "Basic c2VjcmV0"}
+        with remotes(credentials=CredentialTable(credentials).authorize) as opened:
+            files = opened.fetch(f"{server.url}/old/name", branch="main")
+            assert files.commit == head
+            assert files.repository == f"{server.url}/old/name"
+            assert files.read(["x.yaml"]) == {"x.yaml": b"x"}
+    assert {credential for _, path, credential in server.requests if "/new/" in path} == {None}
+
+
+def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        target = f"{server.url}/a/info/refs?service=git-upload-pack"
+        server.answers["/a"] = [(301, {"Location": target})] * 9
+        with remotes() as opened, pytest.raises(KalypsoError, match="redirects git again to"):
+            opened.fetch(f"{server.url}/a", branch="main")
+
+
+@pytest.mark.parametrize("headers", [{}, {"Location": "ssh://-oProxyCommand=x/y"}])
+def test_redirect_that_leads_nowhere(tmp_path: Path, headers: dict[str, str]) -> None:
+    with serving(tmp_path) as server:
+        server.answers["/"] = [(301, headers)] * 9
+        with remotes() as opened, pytest.raises(KalypsoError, match="redirects git elsewhere"):
+            opened.fetch(f"{server.url}/a", branch="main")

@@ -14,7 +14,7 @@ from kalypso_actions.clients.github import AppAuth, GitHub, GitHubServer, TokenA
 from tests import http_servers
 
 API = "https://api.github.com"
-REPOSITORY = f"{API}/repos/acme/fleet"
+REPOSITORY_URL = f"{API}/repos/acme/fleet"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOKEN = "ghp_0123456789abcdefghij"
 

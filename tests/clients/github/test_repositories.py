@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import responses
 
 from kalypso_actions.clients.github import (
     GitHub,
@@ -20,6 +21,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.model.github import ActionsSettings, BranchRules, SettingNames, WorkflowState
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.store import BranchRule, Environment, Permissions, Repository
+from tests.clients.github.connections import REPOSITORY_URL, connect
 from tests.git_repositories import ENVIRONMENT
 
 FLEET = "acme/fleet"
@@ -39,7 +41,7 @@ def repository(sandbox: Sandbox) -> Repository:
     return sandbox.repository(FLEET)
 
 
-def connect(sandbox: Sandbox, permissions: Permissions | None = None) -> GitHub:
+def connect_here(sandbox: Sandbox, permissions: Permissions | None = None) -> GitHub:
     environment = sandbox.environment()
     token = sandbox.create_token("user", permissions, owner="acme", repositories=[FLEET])
     server = GitHubServer.of_environment(environment)
@@ -51,7 +53,7 @@ def test_own_names_and_the_organization_s(sandbox: Sandbox, repository: Reposito
     repository.shared_secrets += ["SECRET_000", "SHARED_KEY"]
     repository.variables["KALYPSO_APP_ID"] = "1"
     repository.shared_variables |= {f"SHARED_{number:02}": "" for number in range(31)}
-    names = repositories.settings(connect(sandbox), FLEET)
+    names = repositories.settings(connect_here(sandbox), FLEET)
     assert (len(names.secrets), len(names.variables)) == (102, 32)
     assert {"SECRET_100", "SHARED_KEY"} < names.secrets
     assert {"KALYPSO_APP_ID", "SHARED_30"} < names.variables
@@ -66,7 +68,7 @@ def test_an_environment_s_names(sandbox: Sandbox, repository: Repository) -> Non
         variables={"NEXT_ENVIRONMENT": "qa"},
         secrets=["KEY"],
     )
-    github = connect(sandbox)
+    github = connect_here(sandbox)
     names = repositories.settings_of_environment(github, FLEET, "dev/1")
     assert names == SettingNames(frozenset({"KEY"}), frozenset({"NEXT_ENVIRONMENT"}))
     with pytest.raises(GitHubError, match="the secrets of the environment qa cannot be listed"):
@@ -84,12 +86,12 @@ def test_names_need_permissions(
     sandbox: Sandbox, permissions: Permissions, what: str, missing: str
 ) -> None:
     with pytest.raises(GitHubError, match=f"the {what} cannot be listed") as refused:
-        repositories.settings(connect(sandbox, permissions), FLEET)
+        repositories.settings(connect_here(sandbox, permissions), FLEET)
     assert missing in refused.value.problem.advice
 
 
 def test_settings_of_actions(sandbox: Sandbox, repository: Repository) -> None:
-    github = connect(sandbox)
+    github = connect_here(sandbox)
     usual = ActionsSettings(enabled=True, allowed="all", jobs_may_open_pull_requests=True)
     assert repositories.settings_of_actions(github, FLEET) == usual
     repository.allowed_actions = "local_only"
@@ -129,14 +131,67 @@ def test_rules_of_a_branch(
     expected: BranchRules,
 ) -> None:
     repository.rules += [rule] if rule else []
-    assert branches.rules(connect(sandbox), FLEET, "main") == expected
+    assert branches.rules(connect_here(sandbox), FLEET, "main") == expected
 
 
 def test_rules_of_a_branch_whose_name_has_a_slash(sandbox: Sandbox, repository: Repository) -> None:
     repository.rules.append(BranchRule(pattern="release/*", restrict_pushes=True))
-    assert branches.rules(connect(sandbox), FLEET, "release/1").types[-1] == "update"
+    assert branches.rules(connect_here(sandbox), FLEET, "release/1").types[-1] == "update"
 
 
 def test_workflow_files_with_their_states(sandbox: Sandbox) -> None:
-    result = workflows.states(connect(sandbox), FLEET)
+    result = workflows.states(connect_here(sandbox), FLEET)
     assert result == (WorkflowState(".github/workflows/cd.yaml", "active"),)
+
+
+Read = Callable[[GitHub], str | None]
+
+VARIABLES: list[tuple[Read, str]] = [
+    (
+        lambda github: repositories.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT"),
+        "/environments/dev/variables/NEXT_ENVIRONMENT",
+    ),
+    (
+        lambda github: repositories.variable(github, "acme/fleet", "eu/west 1", "X"),
+        "/environments/eu%2Fwest%201/variables/X",
+    ),
+]
+
+
+def test_names_of_all_pages() -> None:
+    url = f"{REPOSITORY_URL}/environments"
+    with responses.RequestsMock() as server:
+        server.get(
+            f"{url}?per_page=100",
+            json={"total_count": 2, "environments": [{"name": "dev"}]},
+            headers={"Link": f'<{url}?per_page=100&page=2>; rel="next"'},
+        )
+        server.get(
+            f"{url}?page=2&per_page=100",
+            json={"total_count": 2, "environments": [{"name": "qa"}]},
+        )
+        assert repositories.environments(connect(), "acme/fleet") == ("dev", "qa")
+
+
+@pytest.mark.parametrize(("read", "path"), VARIABLES)
+def test_a_variable(read: Read, path: str) -> None:
+    with responses.RequestsMock() as server:
+        server.get(REPOSITORY_URL + path, json={"name": "X", "value": "qa"})
+        assert read(connect()) == "qa"
+        assert server.calls[0].request.path_url == "/repos/acme/fleet" + path
+
+
+@pytest.mark.parametrize(("read", "path"), VARIABLES)
+def test_a_variable_that_is_not_set(read: Read, path: str) -> None:
+    with responses.RequestsMock() as server:
+        server.get(REPOSITORY_URL + path, status=404, json={"message": "Not Found"})
+        server.get(REPOSITORY_URL, json={"id": 1})
+        assert read(connect()) is None
+
+
+@pytest.mark.parametrize(("read", "path"), VARIABLES)
+def test_an_unreadable_variable_is_not_unset(read: Read, path: str) -> None:
+    with responses.RequestsMock() as server:
+        server.get(REPOSITORY_URL + path, status=403, json={"message": "No"})
+        with pytest.raises(GitHubError, match="cannot be read"):
+            read(connect())
