@@ -7,8 +7,7 @@ from typing import Any
 from kalypso_actions.commands.shared.local_context import LocalContext, read_branch_of
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
-from kalypso_actions.commands.shared.reading.main_position import main_position
-from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
+from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER

@@ -27,16 +27,16 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     read_control_plane,
 )
 from kalypso_actions.commands.shared.reading.document_reader import Reader
-from kalypso_actions.commands.shared.reading.main_position import (
+from kalypso_actions.commands.shared.reading.snapshot import (
     main_position,
+    plan_registrations,
+    read_snapshot,
     with_changes_of_main,
 )
-from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.comparison.differences import tree_changes
 from kalypso_actions.errors import Finding, KalypsoError
-from kalypso_actions.gitops.proposal_decision import propose
-from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
+from kalypso_actions.gitops.proposed_commit import commit_message, committed_files, tree_digest
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.model.documents import GIT_LINK_MODE, Reading, RevisionFiles
@@ -270,12 +270,11 @@ def _read_base(
 def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
     """Commit the planned tree as schedule proposes it; return the commit, "" for no change."""
     changes = plan.changes
-    proposal = propose(changes, base, plan.environment, plan.promoted_commit)
     is_changed = changes.added or changes.modified or changes.deleted
     if not (is_changed or is_of_another(base.sources, plan.environment)):
         return ""  # plain folders have no known commits, so new commits are no change either
     files = committed_files(changes, base.path)
-    commit = branch.commit(files, commit_message(proposal.digest))
+    commit = branch.commit(files, commit_message(tree_digest(changes, base)))
     sources = changes.content(f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE)
     folders = branch.repository.files(commit).folder_ids(base.path)
     branch.record_tree(base.path, tree_id(sources, folders))

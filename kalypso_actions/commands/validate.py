@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,16 +17,17 @@ from kalypso_actions.commands.shared.local_context import (
 )
 from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
-from kalypso_actions.commands.shared.reading.main_position import absent_commit, position_in_clone
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.workloads import folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, RepositoryPath
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.fleet_checks.repositories import has_kind
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
@@ -52,7 +53,7 @@ def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
         findings = validate_control_plane(
             [
                 dataclasses.replace(
-                    item, warnings=(*item.warnings, *absent_commit(item, position, remotes))
+                    item, warnings=(*item.warnings, *_absent_commit(item, position, remotes))
                 )
                 for item, position in zip(readings, positions, strict=True)
             ],
@@ -217,9 +218,38 @@ def _position(
     reading: Reading, clone: CurrentClone | None, reader: Reader
 ) -> BranchPosition | None:
     """Return the position on main of the commit that an environment's branch names."""
+    base = _base_main(reading)
     revision = reading.revision
     repository = str(clone.path) if clone else revision.repository if revision.commit else ""
-    return position_in_clone(reading, repository, reader.repositories) if repository else None
+    if not repository or base is None or base.commit is None:
+        return None
+    return reader.repositories.position(repository, base.source.branch, base.commit)
+
+
+def _absent_commit(
+    reading: Reading, position: BranchPosition | None, remotes: Collection[str]
+) -> Iterator[Problem]:
+    """Warn about a commit that the clone with these remotes lacks, although its main has it."""
+    base = _base_main(reading)
+    if base is None or position is None or not position.fault:
+        return
+    if repository_key(base.source.repo) in map(repository_key, remotes):
+        branch = base.source.branch
+        yield Problem(
+            f"the commit {base.commit} of {branch} is not in this clone",
+            base.commit_where or base.where,
+            f"git fetch origin {branch}; if it stays absent, write a commit that {branch} has",
+            "base-commit-absent",
+        )
+
+
+def _base_main(reading: Reading) -> BaseRepo | None:
+    """Return the BaseRepo named main."""
+    for document in reading.documents:
+        if (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO):
+            base = parse_document(document, Diagnostics())
+            return base if isinstance(base, BaseRepo) else None
+    return None
 
 
 def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:

@@ -20,7 +20,7 @@ from kalypso_actions.model.differences import (
 )
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.identity_cache import IdentityCache
-from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.model.kinds import FLEET_FIELDS, Fleet
 from kalypso_actions.model.layout import TARGET_FILES
 from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -46,22 +46,17 @@ LINE: Final = re.compile(r"(?<=:)\d+")
 
 def document_changes(base: Fleet, head: Fleet) -> tuple[DocumentChange, ...]:
     """Return the documents of the control plane that only one fleet has, or that differ."""
-    return (
-        *_changes("BaseRepo", base.base_repos, head.base_repos),
-        *_changes("ClusterType", base.cluster_types, head.cluster_types),
-        *_changes("ConfigMap", base.config_maps, head.config_maps),
-        *_changes("ConfigSchema", base.config_schemas, head.config_schemas),
-        *_changes("GitOpsRepo", base.gitops_repos, head.gitops_repos),
-        *_changes("SchedulingPolicy", base.policies, head.policies),
-        *_changes("Template", base.templates, head.templates),
-        *_changes("WorkloadRegistration", base.registrations, head.registrations),
+    return tuple(
+        DocumentChange(kind.__name__, name, _change(old, new), (new or old).where)
+        for kind, field_name in FLEET_FIELDS.items()
+        for name, old, new in differing_documents(
+            getattr(base, field_name), getattr(head, field_name)
+        )
     )
 
 
-def _changes(kind: str, base: Iterable[Any], head: Iterable[Any]) -> Iterator[DocumentChange]:
-    for name, old, new in differing_documents(base, head):
-        change: Change = "deleted" if new is None else "modified" if old else "added"
-        yield DocumentChange(kind, name, change, (new or old).where)
+def _change(old: object, new: object) -> Change:
+    return "deleted" if new is None else "modified" if old else "added"
 
 
 def differing_documents(base: Iterable[Any], head: Iterable[Any]) -> Iterator[tuple[str, Any, Any]]:

@@ -6,14 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document
 
-Kind = TypeVar("Kind")
 Key = tuple[type, str]
 
 _NOT_FROM_A_BASE = (kinds.BaseRepo,)
@@ -124,21 +123,15 @@ def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]
 def _fleet(environment: str, resources: Iterable[object]) -> kinds.Fleet:
     all_kinds = list(resources)
 
-    def of(kind: type[Kind]) -> tuple[Kind, ...]:
+    def of(kind: type) -> tuple[Any, ...]:
         matching = (resource for resource in all_kinds if isinstance(resource, kind))
         return tuple(sorted(matching, key=attrgetter("name")))
 
+    of_fields: dict[str, Any] = {name: of(kind) for kind, name in kinds.FLEET_FIELDS.items()}
     targets = of(kinds.DeploymentTarget)
     return kinds.Fleet(
         environment=environment,
-        base_repos=of(kinds.BaseRepo),
-        gitops_repos=of(kinds.GitOpsRepo),
-        cluster_types=of(kinds.ClusterType),
-        policies=of(kinds.SchedulingPolicy),
-        config_maps=of(kinds.ConfigMap),
-        config_schemas=of(kinds.ConfigSchema),
-        templates=of(kinds.Template),
-        registrations=of(kinds.WorkloadRegistration),
+        **of_fields,
         targets=tuple(target for target in targets if target.environment == environment),
         other_targets=tuple(target for target in targets if target.environment != environment),
     )

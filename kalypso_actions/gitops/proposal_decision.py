@@ -9,12 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kalypso_actions.gitops.proposed_commit import (
-    digest,
-    only_tracks,
-    preserved_files,
-    tracked_commit,
-)
+from kalypso_actions.gitops.proposed_commit import only_tracks, tracked_commit, tree_digest
 from kalypso_actions.gitops.provenance import contradicts, is_of_another
 from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -94,7 +89,7 @@ def propose(
     changed = bool(changes.added or changes.modified or changes.deleted)
     differs = is_new or base.promoted_commit != (promoted_commit or "").encode()
     return ProposedTree(
-        digest=digest(changes.files, base.path, preserved_files(changes, base), changes.listed),
+        digest=tree_digest(changes, base),
         has_changes=changed or is_new or is_incomplete,
         promoted_commit=promoted_commit or branch_promoted_commit,
         branch_promoted_commit=branch_promoted_commit,

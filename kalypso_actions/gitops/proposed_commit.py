@@ -65,6 +65,11 @@ def digest(
     return f"v1:{hashlib.sha256(_bytes(text)).hexdigest()}"
 
 
+def tree_digest(changes: TreeChanges, base: BaseTree) -> str:
+    """Return the digest of the tree that changes of `base` give."""
+    return digest(changes.files, base.path, preserved_files(changes, base), changes.listed)
+
+
 def with_trailer(message: str, value: str) -> str:
     """Return the commit message with the digest at its end."""
     return f"{message.rstrip()}\n\n{TRAILER}: {value}\n"

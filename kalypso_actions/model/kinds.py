@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import TextPlace
@@ -304,6 +305,19 @@ class Fleet:
     targets: tuple[DeploymentTarget, ...] = ()
     other_targets: tuple[DeploymentTarget, ...] = ()
     placement: PlacementState = field(default_factory=PlacementState)
+
+
+FLEET_FIELDS: Final[Mapping[type, str]] = {
+    BaseRepo: "base_repos",
+    ClusterType: "cluster_types",
+    ConfigMap: "config_maps",
+    ConfigSchema: "config_schemas",
+    GitOpsRepo: "gitops_repos",
+    SchedulingPolicy: "policies",
+    Template: "templates",
+    WorkloadRegistration: "registrations",
+}
+"""The fields of a fleet with all resources of a kind; targets are divided by environment."""
 
 
 def _names(text: str) -> tuple[str, ...]:

@@ -20,14 +20,13 @@ from kalypso_actions.model.differences import (
     ValueChange,
     Withheld,
 )
-from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.progress import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.scheduling import LabelScheduler
 from tests.builders import TEMPLATES, cluster_type, config_map, fleet, policy, target, template
-from tests.plans import REVISION, reading
+from tests.plans import reading, snapshot_of
 
 MASK = Mask()
 PUBLIC, PRIVATE = "https://git.test/control-plane", "https://git.test/private"
@@ -45,7 +44,7 @@ def pair(texts: tuple[str, str], template_text: str, manifest: str = "") -> Plan
             templates=[template("reconciler", template_text), *TEMPLATES[1:]],
         )
         read = (reading(target("web", manifests=manifests)),)
-        return Snapshot("dev", Reading(REVISION), (), made, read, (), (), ())
+        return snapshot_of(made, *read)
 
     base, head = (
         snapshot({"DB": f"password: {json.dumps(text)}", "K": text[:1]}) for text in texts

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from kalypso_actions.gitops.changes import PreservedFolders, preserved_folders
-from kalypso_actions.model.documents import Reading, Revision
+from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Workload
-from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from kalypso_actions.model.tree import BaseTree, RegistrationReading
 from tests.breaks import breaks, returning
 from tests.builders import HERE, fleet, registration, target
+from tests.plans import snapshot_of
 
 REVISION = Revision("https://git.test/x", "main", "1" * 40, ".", "t")
 BASE = BaseTree("gitops", "dev", "", {})
@@ -29,7 +30,7 @@ def reading(name: str, *targets: str, environment: str = "dev") -> RegistrationR
 
 def preserved(*readings: RegistrationReading, sources: bytes | None = None) -> PreservedFolders:
     base = replace(BASE, sources=sources)
-    snapshot = Snapshot("dev", Reading(REVISION), (), fleet(), readings, (base,), (), ())
+    snapshot = snapshot_of(fleet(), *readings, base_trees=[base])
     (folders,) = preserved_folders(snapshot, [])
     return folders
 

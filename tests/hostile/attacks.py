@@ -25,10 +25,9 @@ from kalypso_actions.commands.shared.reading.snapshot import (
 from kalypso_actions.comparison.text_masking import KeyNames, mask_text
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
-from kalypso_actions.model.documents import Reading, TextPlace
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
@@ -38,7 +37,7 @@ from kalypso_go.gotemplate import Budget, Limits, TemplateError
 from tests.builders import cluster_type, config_map, fleet, policy, target
 from tests.git_repositories import git, programs, repository
 from tests.hostile.fleet_under_attack import CONFIG, FLUX, MANIFESTS
-from tests.plans import REVISION, reading
+from tests.plans import reading, snapshot_of
 
 HERE: Final = Location("https://git.test/fleet", "app.yaml", 1)
 
@@ -156,11 +155,8 @@ def plan_targets(
         target(f"{number:05}", workload="calm", manifests=MANIFESTS) for number in range(honest)
     )
     calm = reading(*usual, name="calm")
-    snapshot = Snapshot(
-        environment="dev",
-        own=Reading(REVISION),
-        bases=(),
-        fleet=fleet(
+    snapshot = snapshot_of(
+        fleet(
             cluster_types=[cluster_type(name, place=name) for name in names],
             templates=[
                 Template(name, name, "", (text,), {}, HERE, (TextPlace(1),)) for name, text in texts
@@ -171,10 +167,7 @@ def plan_targets(
                 for name in names
             ],
         ),
-        registrations=(evil, calm) if honest else (evil,),
-        base_trees=(),
-        problems=(),
-        warnings=(),
+        *((evil, calm) if honest else (evil,)),
     )
     with RemoteRepositories(programs(), protocols=frozenset()) as remotes:
         reader = Reader(Repositories((), remotes, programs()), None)

@@ -12,11 +12,10 @@ from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings, tree_changes
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import AssignmentName, Comparison, SetValue
-from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.scheduling import LabelScheduler
@@ -32,18 +31,10 @@ from tests.builders import (
     target,
     template,
 )
-from tests.plans import REVISION, reading, tree
+from tests.plans import reading, snapshot_of, tree
 
 MASK = Mask()
 SCHEMA = '{"properties": {"PORT": {"type": "integer"}}}'
-
-
-def snapshot(
-    fleet_: Fleet, *registrations: RegistrationReading, base_trees: tuple[BaseTree, ...] = ()
-) -> Snapshot:
-    return Snapshot(
-        fleet_.environment, Reading(REVISION), (), fleet_, registrations, base_trees, (), ()
-    )
 
 
 def pair(base: Snapshot, head: Snapshot, options: PlanOptions | None = None) -> PlanPair:
@@ -112,7 +103,7 @@ def test_a_pair_is_two_full_plans(
     head_fleet: tuple[Fleet, tuple[RegistrationReading, ...]],
     options: PlanOptions,
 ) -> None:
-    base, head = (snapshot(made, *read) for made, read in (base_fleet, head_fleet))
+    base, head = (snapshot_of(made, *read) for made, read in (base_fleet, head_fleet))
     compared = pair(base, head, options).comparison
     before = full(base, options)
     files = {path: before.changes.content(path).decode() for path in before.changes.files}
@@ -161,7 +152,7 @@ def fleet_with(**data: str) -> Fleet:
 
 
 def test_only_assignments_that_a_layer_reaches_are_rendered() -> None:
-    base, head = (snapshot(fleet_with(PORT=port), reading(target("web"))) for port in ("1", "2"))
+    base, head = (snapshot_of(fleet_with(PORT=port), reading(target("web"))) for port in ("1", "2"))
     made = pair(base, head)
     assert made.compared == {"large/app-web"}
     (value,) = made.comparison.values
@@ -180,7 +171,7 @@ def test_only_assignments_that_a_layer_reaches_are_rendered() -> None:
 def test_a_document_on_another_line_is_the_same() -> None:
     moved = replace(LARGE, where=replace(HERE, line=99))
     base, head = (
-        snapshot(replace(fleet_with(), cluster_types=types), reading(target("web")))
+        snapshot_of(replace(fleet_with(), cluster_types=types), reading(target("web")))
         for types in ((LARGE, SMALL), (moved, SMALL))
     )
     made = pair(base, head)
@@ -201,7 +192,7 @@ def test_a_line_without_a_value_is_new_or_known(was_there: bool, expected: tuple
         templates=(gap, *TEMPLATES[1:]),
     )
     web = reading(target("web"))
-    made = pair(snapshot(base, web), snapshot(head, web)).comparison
+    made = pair(snapshot_of(base, web), snapshot_of(head, web)).comparison
     assert (len(made.warnings_new), made.warnings_known) == expected
 
 
@@ -215,7 +206,9 @@ def test_new_lines_without_a_value_come_in_the_order_of_their_assignments() -> N
     )
     known = target("a")
     other = replace(target("b"), where=Location("https://git.test/other", "b.yaml", 1))
-    made = pair(snapshot(base, reading(known)), snapshot(head, reading(known, other))).comparison
+    made = pair(
+        snapshot_of(base, reading(known)), snapshot_of(head, reading(known, other))
+    ).comparison
     first, second = (problem.message for problem in made.warnings_new)
     assert first.endswith("into 2 files (app-b on large and 1 more)")
     assert second.endswith("into 1 file (app-a on small)")
@@ -223,7 +216,7 @@ def test_new_lines_without_a_value_come_in_the_order_of_their_assignments() -> N
 
 def test_removals_are_counted_in_the_tree_else_in_the_other_plan() -> None:
     targets = [target(f"t{number}") for number in range(10)]
-    base, head = (snapshot(fleet_with(), reading(*chosen)) for chosen in (targets, targets[:1]))
+    base, head = (snapshot_of(fleet_with(), reading(*chosen)) for chosen in (targets, targets[:1]))
     removal = pair(base, head).comparison.mass_removal
     assert removal
     assert removal.message.startswith(
@@ -242,7 +235,7 @@ def test_a_file_names_the_repositories_of_all_layers() -> None:
     )
     after = replace(above, data={"K": "3"})
     base, head = (
-        snapshot(replace(fleet_with(), config_maps=maps), reading(target("web")))
+        snapshot_of(replace(fleet_with(), config_maps=maps), reading(target("web")))
         for maps in ((below, empty, above), (below, empty, after))
     )
     changed = {name for item in pair(base, head).comparison.files for name in item.repositories}

@@ -11,14 +11,12 @@ PAIRS = """
 import dataclasses
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.comparison import Mask
-from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.scheduling import LabelScheduler
 from tests.builders import cluster_type, config_map, config_schema, fleet, policy, target, template
-from tests.plans import REVISION
+from tests.plans import snapshot_of
 
 TEMPLATES = (
     template("reconciler", "a: {{ .Manifests.note }}\\n{{ if eq .Workload `w3` }}{{ fail .ConfigData.password }}{{ end }}"),
@@ -48,7 +46,7 @@ def snapshot(value, number_of_targets, removed):
         templates=TEMPLATES,
         config_maps=maps,
     )
-    return Snapshot("dev", Reading(REVISION), (), made, (), (), (), ())
+    return snapshot_of(made)
 
 def pair(processes):
     sides = snapshot("one", 20, 0), snapshot("two", 21, 1)

@@ -16,8 +16,7 @@ from kalypso_actions.commands.shared.local_context import (
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
-from kalypso_actions.commands.shared.reading.main_position import main_position
-from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
+from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import ReportInputs

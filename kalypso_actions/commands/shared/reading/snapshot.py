@@ -8,7 +8,7 @@ snapshot, plan = plan_registrations(snapshot, options, reader, progress)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -16,11 +16,12 @@ from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.shared.reading.control_plane import ControlPlaneReading
 from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import Finding, KalypsoError
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.gitops.provenance import PreviousSources, previous_sources
 from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     DeploymentTarget,
@@ -160,9 +161,8 @@ def read_registrations(
     usable = sources.last_good(decisions.faulty_heads(heads, environment, own, previous))
     readings = [usable.get(head.registration.name, head) for head in heads]
     if sources.options.namespace_scheme == "legacy":
-        usable = sources.last_good(
-            decisions.namespace_conflicts(readings, environment, own, previous)
-        )
+        conflicting = decisions.namespace_conflicts(readings, environment, own, previous)
+        usable = sources.last_good(conflicting)
     return tuple(usable.get(reading.registration.name, reading) for reading in readings)
 
 
@@ -228,3 +228,56 @@ def _registered_places(readings: Iterable[Reading]) -> Iterator[RepositoryPath]:
                 registration = parse_document(document, Diagnostics())
                 if isinstance(registration, WorkloadRegistration):
                     yield registration.source
+
+
+def main_position(snapshot: Snapshot, reader: Reader) -> BranchPosition | None:
+    """Return the position of the commit of main that a snapshot uses.
+
+    None if the environment has no BaseRepo named main, or reads a folder without commits.
+    """
+    for base, reading in snapshot.bases:
+        if base.name == MAIN_BASE_REPO and reading.revision.commit:
+            source = base.source
+            return reader.repositories.position(source.repo, source.branch, reading.revision.commit)
+    return None
+
+
+def with_changes_of_main(
+    findings: Iterable[Finding],
+    snapshot: Snapshot,
+    position: BranchPosition | None,
+    reader: Reader,
+) -> tuple[Finding, ...]:
+    """Advise to promote the commit of main that has changed the file of an error or warning.
+
+    Without this advice, people correct main, but render again with the environment's old commit.
+    """
+    findings = tuple(findings)
+    base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
+    if base is None or position is None or position.fault or position.ahead == 0:
+        return findings
+    commit = position.commit
+    shown = (item for item in findings if item.level != "note" and not item.reason)
+    places = {item.where for item in shown if item.where and item.where.commit == commit}
+    if not places:
+        return findings
+    try:
+        changed = _changed_paths(base.source, position.commit, reader)
+    except KalypsoError:
+        return findings  # the environment does not need the head of main
+    branch = position.branch
+    advice = f"{branch} has changed this file since: promote it, or try --base-commit {branch}"
+    return tuple(
+        dataclasses.replace(item, advice="\n".join(filter(None, (item.advice, advice))))
+        if item.where and item.where.commit == commit and item.where.path in changed
+        else item
+        for item in findings
+    )
+
+
+def _changed_paths(source: RepositoryPath, commit: str, reader: Reader) -> Set[str]:
+    """Return the files of a commit that differ at the head of its branch, or are missing there."""
+    repositories = reader.repositories
+    at_commit = repositories.open(source.repo, branch=source.branch, commit=commit).entries()
+    at_head = repositories.open(source.repo, branch=source.branch).entries()
+    return {path for path, entry in at_commit.items() if at_head.get(path) != entry}
