@@ -15,7 +15,6 @@ from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.check_pages import check_pages as run_check_pages
 from kalypso_actions.commands.doctor import doctor as run_doctor
 from kalypso_actions.commands.shared.context import Runtime, open_context
-from kalypso_actions.commands.shared.result import HEADLINE as DRY_RUN
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
@@ -24,6 +23,7 @@ from kalypso_actions.inputs.check_pages import CheckPagesInputs
 from kalypso_actions.inputs.doctor import DoctorInputs
 from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.model.counts import counted
+from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status

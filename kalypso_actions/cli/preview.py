@@ -16,7 +16,7 @@ from kalypso_actions.commands.preview import preview_clone
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.inputs.preview import PreviewInputs
-from kalypso_actions.report.preview_documents import PreviewDocument
+from kalypso_actions.report.preview_document import PreviewDocument
 from kalypso_actions.report.preview_text import preview_lines, print_preview_findings
 from kalypso_actions.runner import read_job_context
 

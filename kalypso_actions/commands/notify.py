@@ -31,8 +31,8 @@ from kalypso_actions.promotion.requests import (
     most_important,
 )
 from kalypso_actions.promotion.starts import check_promote_start
+from kalypso_actions.report.chain_document import NotifyDocument, StartedCheck, notify_summary
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.notify_document import NotifyDocument, StartedCheck, notify_summary
 
 BRANCHES: Final = "refs/heads/"
 

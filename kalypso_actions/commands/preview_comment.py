@@ -19,13 +19,14 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.preview import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.writes import WriteComment
-from kalypso_actions.report import markdown, preview_markdown
-from kalypso_actions.report.preview_documents import (
+from kalypso_actions.report import markdown, preview_document
+from kalypso_actions.report.preview_document import (
+    MARK,
     PreviewCommentDocument,
     PreviewDocument,
+    PreviewFacts,
     without_links,
 )
-from kalypso_actions.report.preview_markdown import MARK, PreviewFacts
 from kalypso_actions.runner import read_file
 
 MOST_BYTES: Final = 128 * 1024 * 1024
@@ -56,7 +57,7 @@ def preview_comment(inputs: PreviewCommentInputs, context: CommandContext) -> Co
     )
     url = context.url(context.control_plane)
     facts = PreviewFacts(url, str(run["html_url"]), is_of_author=True)
-    body = preview_markdown.preview_comment(document, facts)
+    body = preview_document.preview_comment(document, facts)
     write = WriteComment(context.control_plane, pull.number, MARK, body, replaces_other_bots=True)
     if inputs.dry_run:
         planned = PreviewCommentDocument(pull_request_number=pull.number)

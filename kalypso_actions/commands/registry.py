@@ -46,7 +46,7 @@ class ChainCommand:
 
     `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
     help. `inputs` and `documents` are the modules with the models of its inputs and of its result;
-    "" stands for `inputs.check_promote` and `report.check_promote_document`.
+    "" stands for `inputs.check_promote` and `report.chain_document`.
     """
 
     name: str
@@ -68,7 +68,7 @@ class ChainCommand:
     @property
     def document(self) -> type[ChainDocument]:
         """The model of its result."""
-        place = self.documents or f"report.{self._module}_document"
+        place = self.documents or "report.chain_document"
         document: type[ChainDocument] = self._resolve(f"{place}:{self._class}Document")
         return document
 
@@ -189,6 +189,7 @@ CHAIN: Final = (
             ),
             READS_WORKLOADS,
         ),
+        documents="report.schedule_document",
     ),
     ChainCommand(
         "notify",
@@ -231,6 +232,7 @@ CHAIN: Final = (
             READS_GITOPS,
         ),
         verify_only=(READS_MAIN, READS_GITOPS, RECORDS),
+        documents="report.check_promote_document",
     ),
     ChainCommand(
         "poll",
@@ -288,7 +290,7 @@ CHAIN: Final = (
             READS_WORKLOADS,
         ),
         inputs="inputs.preview",
-        documents="report.preview_documents",
+        documents="report.preview_document",
     ),
     ChainCommand(
         "preview-comment",
@@ -300,7 +302,7 @@ CHAIN: Final = (
             ),
         ),
         inputs="inputs.preview",
-        documents="report.preview_documents",
+        documents="report.preview_document",
     ),
 )
 

@@ -10,12 +10,12 @@ from kalypso_actions.inputs.start_schedule import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.promotion.starts import schedule_start
-from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.start_schedule_document import (
+from kalypso_actions.report.chain_document import (
     StartScheduleDocument,
     start_schedule_headline,
     start_schedule_summary,
 )
+from kalypso_actions.report.documents import ProblemEntry
 
 
 def start_schedule(inputs: StartScheduleInputs, context: CommandContext) -> CommandResult:

@@ -18,8 +18,16 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import Document
 from kalypso_actions.report.escaping import shortened
-from kalypso_actions.report.markdown import code, details, table, text
-from kalypso_actions.report.pipeline_diagram import MAIN, Mark, PipelineNode, pipeline_diagram
+from kalypso_actions.report.markdown import (
+    MAIN,
+    Mark,
+    PipelineNode,
+    code,
+    details,
+    pipeline_diagram,
+    table,
+    text,
+)
 
 HEADINGS: Final[Mapping[str, str]] = {
     "compliant": "deployed to {environment}",
@@ -134,7 +142,8 @@ def check_promote_summary(document: CheckPromoteDocument, facts: CheckPromoteFac
     if document.verify_only:
         heading = "the inputs for {environment} are right"
     return markdown.render(
-        "check_promote_summary.md.j2",
+        "summaries.md.j2",
+        "check_promote",
         document=document,
         facts=facts,
         heading=heading.format(environment=code(document.environment)),

@@ -138,6 +138,17 @@ class ComparisonEntry(Document):
         )
 
     @property
+    def differs(self) -> bool:
+        """Whether anything differs but findings."""
+        return bool(
+            self.assignments_added
+            or self.assignments_removed
+            or self.files_changed
+            or self.values_changed
+            or self.documents
+        )
+
+    @property
     def files_changed(self) -> int:
         """The number of files that differ, including hidden ones."""
         return len(self.files) + sum(item.files for item in self.withheld)

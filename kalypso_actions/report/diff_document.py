@@ -70,15 +70,7 @@ class DiffDocument(Document):
     @property
     def differs(self) -> bool:
         """Whether there is any difference."""
-        changes = self.comparison
-        return bool(
-            any(item.base != item.head for item in self.commits)
-            or changes.assignments_added
-            or changes.assignments_removed
-            or changes.files_changed
-            or changes.values_changed
-            or changes.documents
-        )
+        return self.comparison.differs or any(item.base != item.head for item in self.commits)
 
 
 def diff_report(console: Console, document: DiffDocument, *, stat: bool) -> Iterator[str]:

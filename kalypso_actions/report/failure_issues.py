@@ -30,10 +30,12 @@ REGISTRATION: Final = "Can't read the workload registration {} in {} environment
 COLLECTED_REGISTRATIONS: Final = "Can't read other workload registrations in {} environment"
 
 NAME: Final = r"([a-z0-9.-]+)"
-ASSIGNMENT_TITLE: Final = re.compile(ASSIGNMENT.replace("{}", NAME))
-COLLECTED_TITLE: Final = re.compile(COLLECTED.replace("{}", NAME))
-REGISTRATION_TITLE: Final = re.compile(REGISTRATION.replace("{}", NAME))
-COLLECTED_REGISTRATIONS_TITLE: Final = re.compile(COLLECTED_REGISTRATIONS.replace("{}", NAME))
+
+TITLES: Final = {
+    title: re.compile(title.replace("{}", NAME))
+    for title in (ASSIGNMENT, COLLECTED, REGISTRATION, COLLECTED_REGISTRATIONS)
+}
+"""The patterns of the titles; names have no spaces, so a title is unambiguous."""
 
 LISTED: Final = re.compile(rf"^- `{NAME}` in cluster type `{NAME}`:", re.MULTILINE)
 """A failing assignment in the issue that collects several."""
@@ -133,7 +135,8 @@ def registration_issues(
         issues.append(
             _issue(
                 COLLECTED_REGISTRATIONS.format(environment),
-                ("registrations", environment),
+                "registrations",
+                environment,
                 _shortened(lines),
                 f"{MORE_THAN_MAX_ISSUES} {KEPT}",
                 run_url,
@@ -163,7 +166,8 @@ def assignment_issue(item: FailingAssignment, environment: str, run_url: str) ->
     """Describe a failing assignment."""
     return _issue(
         assignment_title(item.target, item.cluster_type, environment),
-        ("assignment", environment),
+        "assignment",
+        environment,
         _problems([item.failure]),
         BLOCKED,
         run_url,
@@ -182,7 +186,8 @@ def _collecting_issue(
     places = [f" (see {_place(item.where)})" if item.where else "" for item in entries]
     return _issue(
         COLLECTED.format(environment),
-        ("assignments", environment),
+        "assignments",
+        environment,
         _shortened([*map(add, lines, places), *lines[MOST_LISTED:]]),
         f"{MORE_THAN_MAX_ISSUES} {BLOCKED}",
         run_url,
@@ -210,7 +215,8 @@ def registration_issue(
     more = len(problems) - MOST_PROBLEMS
     return _issue(
         REGISTRATION.format(name, environment),
-        ("registration", environment),
+        "registration",
+        environment,
         _problems(problems[:MOST_PROBLEMS]) + (f"\n\n… and {more} more" if more > 0 else ""),
         KEPT,
         run_url,
@@ -220,30 +226,26 @@ def registration_issue(
 
 def is_of_environment(title: str, environment: str) -> bool:
     """Return whether an issue with this title is about an environment."""
-    forms = (
-        *(ASSIGNMENT_TITLE, COLLECTED_TITLE),
-        *(REGISTRATION_TITLE, COLLECTED_REGISTRATIONS_TITLE),
-    )
-    matches = (form.fullmatch(title) for form in forms)
+    matches = (form.fullmatch(title) for form in TITLES.values())
     return any(match[match.lastindex or 0] == environment for match in matches if match)
 
 
 def failing_assignments(title: str, body: str, environment: str) -> int:
     """Return the number of failing assignments of an environment that an issue describes."""
-    if not is_of_environment(title, environment):
-        return 0
-    if COLLECTED_TITLE.fullmatch(title):
-        return _number(body, len(LISTED.findall(body)))
-    return int(ASSIGNMENT_TITLE.fullmatch(title) is not None)
+    return _described(title, body, environment, ASSIGNMENT, COLLECTED)
 
 
 def unusable_registrations(title: str, body: str, environment: str) -> int:
     """Return the number of unusable registrations of an environment that an issue describes."""
+    return _described(title, body, environment, REGISTRATION, COLLECTED_REGISTRATIONS)
+
+
+def _described(title: str, body: str, environment: str, single: str, collecting: str) -> int:
     if not is_of_environment(title, environment):
         return 0
-    if COLLECTED_REGISTRATIONS_TITLE.fullmatch(title):
+    if TITLES[collecting].fullmatch(title):
         return _number(body, body.count("\n- `"))
-    return int(REGISTRATION_TITLE.fullmatch(title) is not None)
+    return int(TITLES[single].fullmatch(title) is not None)
 
 
 def _number(body: str, listed: int) -> int:
@@ -294,9 +296,8 @@ def _is_settled(
     *,
     knows_all: bool,
 ) -> bool:
-    """Parse the title, which is unambiguous because names have no spaces."""
     title = issue.title
-    collected = COLLECTED_TITLE.fullmatch(title)
+    collected = TITLES[COLLECTED].fullmatch(title)
     if collected:
         listed = LISTED.findall(issue.body)
         names_all = len(listed) == _number(issue.body, len(listed))
@@ -309,7 +310,7 @@ def _is_settled(
                 for target, cluster_type in listed
             )
         )
-    assignment = ASSIGNMENT_TITLE.fullmatch(title)
+    assignment = TITLES[ASSIGNMENT].fullmatch(title)
     if assignment:
         target, cluster_type, place = assignment.groups()
         return place == environment and not is_unknown(cluster_type, target)
@@ -318,7 +319,8 @@ def _is_settled(
 
 def _issue(
     title: str,
-    mark: tuple[str, str],
+    kind: str,
+    environment: str,
     content: str,
     note: str,
     run_url: str,
@@ -327,31 +329,17 @@ def _issue(
 ) -> FailureIssue:
     """Make an issue; `failure` identifies the failure if other parts of `content` may change."""
     identity = (failure or content).encode("utf-8", "backslashreplace")
-    digest = hashlib.sha256(identity).hexdigest()[:16]
-    first = markdown.marker(*mark, content=digest)
-    run = f"_Found by {markdown.link('this run', run_url)}._" if run_url else ""
-    return FailureIssue(title, "\n\n".join(filter(None, [f"{first}\n{content}", note, run])))
+    mark = markdown.marker(kind, environment, content=hashlib.sha256(identity).hexdigest()[:16])
+    return FailureIssue(title, markdown.render("failure_issue.md.j2", "issue", **locals()))
 
 
 def _problems(problems: Sequence[Problem], *, linked: bool = True) -> str:
+    """Describe problems; with `linked`, link their lines at the commit of this run."""
     entries = ProblemEntry.all_of(problems)
-    return "\n\n".join(_problem(entry, linked=linked) for entry in entries)
+    return markdown.render("failure_issue.md.j2", "problems", **locals(), place=_place)
 
 
-def _problem(entry: ProblemEntry, *, linked: bool) -> str:
-    """Format a problem; with `linked`, link its line at the commit of this run."""
-    lines = [markdown.block(entry.message.strip("\n"))]
-    advice, _, more = entry.advice.partition("\n")
-    if advice:
-        lines.append(f"→ {markdown.text(advice)}")
-    if more:
-        lines.append(markdown.block(more))
-    if entry.where:
-        lines.append(f"See {_place(entry.where, linked=linked)}.")
-    return "\n\n".join(lines)
-
-
-def _place(where: Where, *, linked: bool = True) -> str:
+def _place(where: Where, linked: bool = True) -> str:
     line = f":{where.line}" if where.line else ""
     url = markdown.permalink(where) if linked else ""
     file = markdown.code(f"{where.path}{line}") if where.path else ""

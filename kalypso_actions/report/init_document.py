@@ -126,15 +126,5 @@ def _name(branch: InitBranchEntry) -> str:
 
 def pull_request_text(branch: str, changes: Iterable[tuple[str, str, str]]) -> tuple[str, str]:
     """Return title and body; `changes` are the path of each file, the action, and the reason."""
-    rows = [
-        (markdown.code(path), action, markdown.text(reason)) for path, action, reason in changes
-    ]
-    body = "\n\n".join(
-        [
-            f"{markdown.marker('init', branch)}\n"
-            "`kalypso init` proposes the files that Kalypso needs on this branch.",
-            markdown.table(("file", "action", ""), rows),
-            "Another run of `kalypso init --pull-request` updates this pull request.",
-        ]
-    )
-    return f"Set up Kalypso on {branch}", body
+    mark = markdown.marker("init", branch)
+    return f"Set up Kalypso on {branch}", markdown.render("init_pull_request.md.j2", **locals())

@@ -1,6 +1,6 @@
 """GitHub's Markdown: pull requests, issues, comments, step summaries, and untrusted text in them.
 
-    render("cd_summary.md.j2", document=document, started=url)
+    render("summaries.md.j2", "poll", document=document, heading=heading)
 
 Names, messages and paths come from repositories and clusters that anybody may write to. None of
 them may start a table cell, a link or HTML, or mention a person. So a template escapes each value
@@ -15,7 +15,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
 from kalypso_actions.errors import Finding, Level, Location
@@ -52,18 +53,28 @@ MARKUP: Final = re.compile(
 """The markup that the functions of this module write into a line."""
 
 
-def render(template: str, **values: object) -> str:
-    """Fill in a template of this room, and return it without a line feed at its end.
+def render(template: str, part: str = "", **values: object) -> str:
+    """Fill in a template of this room, or a block of it, and return it without its last line feed.
 
     Raises jinja2.UndefinedError for a value that is not given.
     """
-    return _environment().get_template(template).render(values).removesuffix("\n")
+    name = f"{template}#{part}" if part else template
+    return _environment().get_template(name).render(values).removesuffix("\n")
+
+
+def _template(name: str) -> str:
+    """Return the text of a template, or of one of its blocks: compiling the others takes time."""
+    file, _, part = name.partition("#")
+    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    if part:
+        text = text.partition(f"{{% block {part} %}}\n")[2].partition("{% endblock %}")[0]
+    return text
 
 
 @cache
 def _environment() -> Environment:
     """Return the environment of all templates, which are compiled when they are first used."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - see `render`
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 - see `render`
     from markupsafe import Markup  # noqa: PLC0415
 
     def escaped(value: object) -> Markup:
@@ -77,7 +88,7 @@ def _environment() -> Environment:
         return lambda *values: Markup(function(*values))  # noqa: S704 - it escapes its values
 
     environment = Environment(
-        loader=PackageLoader(__package__ or "", ""),
+        loader=FunctionLoader(_template),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=escaped,
@@ -296,3 +307,57 @@ class MarkdownRoom:
         if inner.blocks:
             self.add(details(summary, "\n\n".join(inner.blocks)))
         self.left_out += inner.left_out
+
+
+MOST_NODES: Final = 30
+"""A larger diagram is no help, and Mermaid refuses very large ones."""
+
+MAIN: Final = ""
+"""The node of main: no environment has this name."""
+
+Mark = Literal["", "done", "failed", "active"]
+
+STYLES: Final[dict[Mark, str]] = {
+    "done": "stroke:#2da44e,stroke-width:3px",
+    "failed": "stroke:#cf222e,stroke-width:3px",
+    "active": "stroke:#bf8700,stroke-width:3px",
+}
+"""The colours of borders only: GitHub chooses the other colours by the reader's theme."""
+
+SAFE: Final = re.compile(r"[^\w ./-]", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineNode:
+    """Main (`MAIN`) or an environment by its name, with a line of text and a mark."""
+
+    name: str
+    text: str = ""
+    mark: Mark = ""
+
+
+def pipeline_diagram(nodes: Sequence[PipelineNode], arrows: Sequence[tuple[str, str]]) -> str:
+    """Return the nodes with the arrows between them, as Markdown; "" for too many, or no arrow."""
+    ids = {node.name: f"n{number}" for number, node in enumerate(nodes)}
+    edges = [
+        f"  {ids[start]} --> {ids[end]}" for start, end in arrows if {start, end} <= ids.keys()
+    ]
+    if not edges or len(nodes) > MOST_NODES:
+        return ""
+    lines = ["flowchart LR", "  accTitle: From main through the environments"]
+    for node in nodes:
+        parts = (node.name or "main", node.text)
+        words = "<br/>".join(_label(part) for part in parts if part)
+        lines.append(f'  {ids[node.name]}["{words}"]')
+    lines += edges
+    for mark, style in STYLES.items():
+        marked = [ids[node.name] for node in nodes if node.mark == mark]
+        if marked:
+            lines += [f"  classDef {mark} {style}", f"  class {','.join(marked)} {mark}"]
+    return block("\n".join(lines), "mermaid")
+
+
+def _label(words: str) -> str:
+    """Write all but plain characters as Mermaid's codes, so that no text becomes syntax."""
+    line = " ".join(escape_line(words.replace("\n", " ")).split())
+    return SAFE.sub(lambda match: f"#{ord(match[0])};", line)

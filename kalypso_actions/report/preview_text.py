@@ -12,8 +12,13 @@ from kalypso_actions.report.comparison_entries import ComparisonEntry, compariso
 from kalypso_actions.report.diff_document import capped, diff_lines
 from kalypso_actions.report.documents import FileDiffEntry
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.preview_documents import PreviewDocument, PreviewEnvironmentEntry
-from kalypso_actions.report.preview_markdown import arriving_commits, preview_headline
+from kalypso_actions.report.preview_document import (
+    PreviewDocument,
+    PreviewEnvironmentEntry,
+    arriving_commits,
+    known_findings,
+    preview_headline,
+)
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, styled
 
 
@@ -53,14 +58,7 @@ def print_preview_findings(
     """
     listed = (finding for finding in document.all_findings if not finding.reason)
     print_findings(console, listed, files, with_lines=False)
-    known = [
-        counted(number, name)
-        for number, name in (
-            (document.problems_known, "problem"),
-            (document.warnings_known, "warning"),
-        )
-        if number
-    ]
+    known = known_findings(document)
     rest = f"; of the base: {', '.join(known)}" if known else ""
     console.print(Text(f"{preview_headline(document)}{rest}"), soft_wrap=True)
 

@@ -14,7 +14,6 @@ from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.comparison_entries import ComparisonEntry
-from kalypso_actions.report.comparison_markdown import value_table
 from kalypso_actions.report.documents import CHANGES, LeftOutEntry, ProblemEntry
 from kalypso_actions.report.markdown import (
     COMMENT_ROOM,
@@ -24,6 +23,7 @@ from kalypso_actions.report.markdown import (
     code,
     some,
 )
+from kalypso_actions.report.preview_document import value_table
 
 SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
 """Upstream's whole body."""

@@ -112,7 +112,8 @@ def schedule_summary(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         if entry.action in {"created", "updated", "unchanged"} and not entry.auto_merge
     }
     return markdown.render(
-        "schedule_summary.md.j2",
+        "summaries.md.j2",
+        "schedule",
         document=document,
         facts=facts,
         headline=headline(document, facts),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import (
+    CdDocument,
+    CiDocument,
+    NotifyDocument,
+    PollDocument,
+    StartScheduleDocument,
+)
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
-from kalypso_actions.report.ci_document import CiDocument
-from kalypso_actions.report.notify_document import NotifyDocument
-from kalypso_actions.report.poll_document import PollDocument
-from kalypso_actions.report.preview_documents import PreviewCommentDocument, PreviewDocument
+from kalypso_actions.report.preview_document import PreviewCommentDocument, PreviewDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run
 
 REFUSED = 2

@@ -18,7 +18,7 @@ from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner
 from tests.commands.chain.organisation import NOON

@@ -17,7 +17,7 @@ from kalypso_actions.report.documents import (
     finding_counts,
     hidden_counts,
 )
-from kalypso_actions.report.preview_documents import PreviewDocument
+from kalypso_actions.report.preview_document import PreviewDocument
 from kalypso_actions.report.render_document import RenderDocument
 from kalypso_actions.report.validate_document import ValidateDocument
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from kalypso_actions.report.pipeline_diagram import MAIN, PipelineNode, pipeline_diagram
+from kalypso_actions.report.markdown import MAIN, PipelineNode, pipeline_diagram
 from kalypso_actions.report.schedule_document import AssignmentCell, assignment_matrix
 
 HOSTILE = 'a"] --> b; click n0 "javascript:x" <b>`\n```\n%%{init}%%#'

@@ -45,7 +45,7 @@ from kalypso_actions.model.writes import (
 from kalypso_actions.promotion.cd_decision import replaced_by
 from kalypso_actions.promotion.start_records import StartRecord, cd_context
 from kalypso_actions.promotion.starts import record_of
-from kalypso_actions.report.cd_document import CdDocument, cd_summary
+from kalypso_actions.report.chain_document import CdDocument, cd_summary
 from kalypso_actions.report.documents import ProblemEntry
 
 DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)

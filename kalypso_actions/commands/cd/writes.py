@@ -28,7 +28,7 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
 from kalypso_actions.promotion.starts import forces_schedule, schedule_start
-from kalypso_actions.report.cd_document import proposal_body
+from kalypso_actions.report.chain_document import proposal_body
 from kalypso_actions.report.markdown import marker
 
 MESSAGE: Final = "Promoting Commit_Id to the environment"

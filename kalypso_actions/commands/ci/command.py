@@ -35,7 +35,12 @@ from kalypso_actions.promotion.environments import FROM_CI, arrows, first_enviro
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.promotion.starts import cd_start, starts_cd
 from kalypso_actions.promotion.statuses import CI_CONTEXT
-from kalypso_actions.report.ci_document import CheckedEntry, CiDocument, changes_entry, ci_summary
+from kalypso_actions.report.chain_document import (
+    CheckedEntry,
+    CiDocument,
+    changes_entry,
+    ci_summary,
+)
 from kalypso_actions.report.documents import ProblemEntry, finding_fields
 
 

@@ -31,15 +31,17 @@ from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.reading import ACTION_INPUTS
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.progress import no_progress
-from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import (
+    CdDocument,
+    CiDocument,
+    NotifyDocument,
+    StartScheduleDocument,
+)
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
-from kalypso_actions.report.ci_document import CiDocument
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.report.documents import CHANGES
 from kalypso_actions.report.markdown import plain
-from kalypso_actions.report.notify_document import NotifyDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
-from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.clock import Clock

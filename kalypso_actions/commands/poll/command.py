@@ -21,8 +21,8 @@ from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.promotion.environments import first_environments
+from kalypso_actions.report.chain_document import PollDocument, poll_summary
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.poll_document import PollDocument, poll_summary
 
 NEWEST_COMMITS: Final = 100
 """poll repeats lost starts of this many commits of main; newer commits replace older ones.

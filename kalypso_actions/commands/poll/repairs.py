@@ -29,7 +29,7 @@ from kalypso_actions.promotion.starts import (
     record_of,
     schedule_start,
 )
-from kalypso_actions.report.poll_document import StartEntry
+from kalypso_actions.report.chain_document import StartEntry
 from kalypso_actions.report.pull_request import read_mark
 
 Statuses = Mapping[str, Mapping[str, CommitStatus]]

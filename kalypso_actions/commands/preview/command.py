@@ -33,9 +33,9 @@ from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import PostStatus, Write, WriteComment
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.preview_documents import PreviewDocument
-from kalypso_actions.report.preview_markdown import (
+from kalypso_actions.report.preview_document import (
     MARK,
+    PreviewDocument,
     PreviewFacts,
     preview_comment,
     preview_headline,

@@ -16,7 +16,7 @@ from kalypso_actions.promotion.environments import arrival, blocked
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
-from kalypso_actions.report.preview_documents import (
+from kalypso_actions.report.preview_document import (
     ArrivalEntry,
     ArrivingCommitEntry,
     PreviewDocument,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.model.writes import Write
-from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_document import ChainDocument, WriteEntry
+from kalypso_actions.report.chain_document import (
+    DRY_RUN,
+    ChainDocument,
+    WriteEntry,
+    dry_run_summary,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +22,6 @@ class CommandResult:
     document: ChainDocument
     summary: str
     failed: bool = False
-
-
-HEADLINE: Final = "nothing was written (dry run)"
 
 
 def dry_run_result(
@@ -35,13 +35,6 @@ def dry_run_result(
     document = document.model_copy(update={"writes": entries})
     for entry in entries:
         context.runtime.log(f"Would {entry.line}")
-    context.runtime.log(f"{HEADLINE}.")
-    rows = [(entry.kind, entry.repository, entry.what) for entry in entries]
-    cells = [tuple(map(markdown.text, row)) for row in rows]
-    parts = [
-        f"## kalypso {command}: {HEADLINE}",
-        markdown.table(("Write", "Repository", "What"), cells) if cells else "Nothing to write.",
-        markdown.findings(document.findings),
-    ]
-    summary = "\n\n".join(part for part in parts if part)
+    context.runtime.log(f"{DRY_RUN}.")
+    summary = dry_run_summary(command, document)
     return CommandResult(document, summary, failed=bool(document.problems))

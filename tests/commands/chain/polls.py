@@ -14,7 +14,7 @@ from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_
 from kalypso_actions.inputs.poll import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context
-from kalypso_actions.report.poll_document import PollDocument, StartEntry
+from kalypso_actions.report.chain_document import PollDocument, StartEntry
 from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (

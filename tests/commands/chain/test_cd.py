@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.cd_runs import DEV, SCHEDULE, change_main, document, has, run

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.report.notify_document import NotifyDocument
+from kalypso_actions.report.chain_document import NotifyDocument
 from kalypso_sandbox import Fault
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.report.poll_document import PollDocument
+from kalypso_actions.report.chain_document import PollDocument
 from kalypso_sandbox import Fault, Sandbox
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents, proposals

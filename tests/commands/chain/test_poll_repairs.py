@@ -7,7 +7,7 @@ import pytest
 from kalypso_actions.errors import UsageError
 from kalypso_actions.promotion import start_records
 from kalypso_actions.promotion.start_records import UNREAD, StartRecord
-from kalypso_actions.report.poll_document import PollDocument
+from kalypso_actions.report.chain_document import PollDocument
 from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain.lost_starts import lose, record
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation

@@ -14,8 +14,7 @@ from kalypso_actions.inputs.preview import PreviewInputs
 from kalypso_actions.model.writes import parts
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.markdown import plain
-from kalypso_actions.report.preview_documents import PreviewDocument
-from kalypso_actions.report.preview_markdown import PreviewFacts
+from kalypso_actions.report.preview_document import PreviewDocument, PreviewFacts
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Job, Organisation
 from tests.commands.chain.previews import CONTEXT, document, job_of, newest, propose, run, setting

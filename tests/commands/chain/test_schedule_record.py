@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.report.poll_document import PollDocument
+from kalypso_actions.report.chain_document import PollDocument
 from kalypso_sandbox import Fault
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents

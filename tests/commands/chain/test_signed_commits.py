@@ -13,7 +13,7 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.inputs.schedule import ScheduleInputs
-from kalypso_actions.report.cd_document import CdDocument
+from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox import Fault
 from kalypso_sandbox.git.commits import GitCommit
 from kalypso_sandbox.store import BranchRule

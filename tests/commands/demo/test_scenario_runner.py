@@ -13,16 +13,18 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE
 from kalypso_actions.commands.demo.scenario_runner import People, ScenarioRunner
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.report.cd_document import CdDocument
-from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.chain_document import (
+    CdDocument,
+    ChainDocument,
+    CiDocument,
+    NotifyDocument,
+    PollDocument,
+    StartScheduleDocument,
+)
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
-from kalypso_actions.report.ci_document import CiDocument
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.report.documents import ChangesEntry, ProblemEntry
-from kalypso_actions.report.notify_document import NotifyDocument
-from kalypso_actions.report.poll_document import PollDocument
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
-from kalypso_actions.report.start_schedule_document import StartScheduleDocument
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.github.workflow_files import Workflow
 from kalypso_sandbox.store import Event, Status

@@ -63,8 +63,8 @@ def test_the_text_of_a_pull_request(acme: Acme) -> None:
     assert pull.title == "Set up Kalypso on dev"
     assert pull.body == (
         "<!-- kalypso:v1 kind=init environment=dev -->\n"
-        "`kalypso init` proposes the files that Kalypso needs on this branch.\n\n"
-        "| file | action |  |\n"
+        "`kalypso init` proposes the files that Kalypso needs on the branch `dev`.\n\n"
+        "| File | Action | Reason |\n"
         "| --- | --- | --- |\n"
         "| `.github/workflows/check-promote.yaml` | replace | in place of upstream\\'s workflow |\n\n"
         "Another run of `kalypso init --pull-request` updates this pull request."

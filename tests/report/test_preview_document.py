@@ -10,8 +10,8 @@ from kalypso_actions.model.differences import (
     ValueChange,
 )
 from kalypso_actions.report.comparison_entries import ComparisonEntry, FileChangeEntry
-from kalypso_actions.report.comparison_markdown import MOST_LINES, add_comparison, value_table
 from kalypso_actions.report.markdown import MarkdownRoom
+from kalypso_actions.report.preview_document import MOST_LINES, add_comparison, value_table
 
 
 def test_a_long_diff_leaves_room_for_others() -> None:
