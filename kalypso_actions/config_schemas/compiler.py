@@ -21,8 +21,15 @@ from kalypso_actions.config_schemas.errors import (
     SchemaError,
 )
 from kalypso_actions.config_schemas.json_values import Json, Number, canonical_text, decode
-from kalypso_actions.config_schemas.references import Documents, parse_reference, resolve
-from kalypso_actions.config_schemas.schema import Draft, Pattern, PatternError, Schema
+from kalypso_actions.config_schemas.schema import (
+    Documents,
+    Draft,
+    Pattern,
+    PatternError,
+    Schema,
+    parse_reference,
+    resolve,
+)
 from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_go.gotemplate.urls import URL
 

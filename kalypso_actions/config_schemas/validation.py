@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kalypso_actions.config_schemas.compiler import compile_schema
-from kalypso_actions.config_schemas.document import to_document
 from kalypso_actions.config_schemas.errors import (
     MAX_NESTING,
     MAX_STEPS,
@@ -22,7 +21,13 @@ from kalypso_actions.config_schemas.errors import (
     UnsupportedValueError,
 )
 from kalypso_actions.config_schemas.formats import CHECKS
-from kalypso_actions.config_schemas.json_values import Json, Number, big_float_text, canonical_text
+from kalypso_actions.config_schemas.json_values import (
+    Json,
+    Number,
+    big_float_text,
+    canonical_text,
+    to_document,
+)
 from kalypso_actions.config_schemas.schema import Schema
 
 

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.config_schemas.document import number_or_text, to_document
-from kalypso_actions.config_schemas.json_values import Number
+from kalypso_actions.config_schemas.json_values import Number, number_or_text, to_document
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,35 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.app.places import Generated, Work, check_size, parallel_programs
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
-from kalypso_actions.planning import application
-from kalypso_actions.planning.application import CHART_FILE, ChartPlace, Dependency, HelmOptions
+from kalypso_actions.planning.application.chart import (
+    Dependency,
+    check_dependencies,
+    check_templates,
+    digests,
+    faulty_links,
+    files_of_folder,
+    missing_problem,
+    unlocked_content,
+    unlocked_problem,
+    with_variables,
+)
+from kalypso_actions.planning.application.helm import (
+    CHART_FILE,
+    ChartPlace,
+    helm_problems,
+    name_problem,
+    of_targets,
+    place_of_error,
+    release_name,
+)
+from kalypso_actions.planning.application.values import (
+    ReadValues,
+    check_schemas,
+    check_values,
+    values_files,
+)
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 
@@ -37,7 +63,7 @@ def generate_by_helm(work: Work) -> Generated:
         generated.sources[release.target.folder] = replace(chart, levels=release.levels)
     if generated.findings.problems:
         return generated
-    options = application.helm_arguments(_options(work), work.inputs.compatibility)
+    options = _arguments(work.inputs)
     with helm.chart(files) as folder:
 
         def render(release: _Release) -> bytes | list[Problem]:
@@ -50,7 +76,7 @@ def generate_by_helm(work: Work) -> Generated:
             generated.files[release.target.folder] = {MANIFESTS_FILE: output}
         else:
             failures.append((release.target, output))
-    generated.findings.problems += application.of_targets(failures)
+    generated.findings.problems += of_targets(failures)
     return generated
 
 
@@ -66,11 +92,9 @@ class _Release:
 
 def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
     """Return the release of each target, and the findings about chart and values."""
-    findings = Findings(
-        list(application.check_schemas(chart)), list(application.check_templates(chart))
-    )
+    findings = Findings(list(check_schemas(chart)), list(check_templates(chart)))
     releases = [_release(work, target, findings) for target in work.targets]
-    read = application.ReadValues(chart)
+    read = ReadValues(chart)
     levels = {where: content for release in releases for where, content in release.levels}
     for where, content in levels.items():
         findings.warnings += read.check(where, content)
@@ -79,13 +103,11 @@ def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
 
 def _release(work: Work, target: Target, findings: Findings) -> _Release:
     compatibility, configs = work.inputs.compatibility, work.configs.repository
-    name = work.inputs.release_name or application.release_name(target, compatibility)
-    fault = application.name_problem(name, target, configs)
+    name = work.inputs.release_name or release_name(target, compatibility)
+    fault = name_problem(name, target, configs)
     findings.problems += [fault] if fault else []
     contents = work.configs.files.read(target.levels)
-    values, value_findings = application.values_files(
-        target, contents, work.variables, configs, compatibility
-    )
+    values, value_findings = values_files(target, contents, work.variables, configs, compatibility)
     findings.add(value_findings)
     levels = [
         (Location(configs, path), values.get(path, contents[path]))
@@ -94,15 +116,22 @@ def _release(work: Work, target: Target, findings: Findings) -> _Release:
     return _Release(target, name, values, levels)
 
 
-def _options(work: Work) -> HelmOptions:
-    inputs = work.inputs
-    return HelmOptions(
-        namespace=inputs.namespace,
-        kube_version=inputs.kube_version,
-        api_versions=inputs.api_versions,
-        crds=_flag(inputs.crds),
-        hooks=inputs.hooks == "true",
-        tests=_flag(inputs.tests),
+def _arguments(inputs: AppInputs) -> tuple[str, ...]:
+    """Return the options of `helm template`, except the files of values.
+
+    By default, upstream's modes include tests but no CRDs, as upstream does, and `none` includes
+    CRDs but no tests, as a GitOps tree needs.
+    """
+    own = inputs.compatibility == "none"
+    crds = own if inputs.crds == "auto" else inputs.crds == "true"
+    tests = not own if inputs.tests == "auto" else inputs.tests == "true"
+    return (
+        *(("--namespace", inputs.namespace) if inputs.namespace else ()),
+        *(("--kube-version", inputs.kube_version) if inputs.kube_version else ()),
+        *(item for version in inputs.api_versions for item in ("--api-versions", version)),
+        *(("--include-crds",) if crds else ()),
+        *(() if inputs.hooks == "true" else ("--no-hooks",)),
+        *(() if tests else ("--skip-tests",)),
     )
 
 
@@ -114,19 +143,17 @@ def _chart_files(work: Work, helm: Helm, generated: Generated) -> dict[str, byte
     files, own_findings = _read(work, work.folder)
     findings = generated.findings
     findings.add(own_findings)
-    dependencies = application.check_dependencies(files, work.where)
-    findings.problems += dependencies.problems
+    missing, problems = check_dependencies(files, work.where)
+    findings.problems += problems
     if not findings.problems:
-        files |= _fetched(work, helm, files, dependencies.missing, generated)
+        files |= _fetched(work, helm, files, missing, generated)
     check_size(sum(map(len, files.values())), work.where)
     compatibility = work.inputs.compatibility
-    files, variable_findings = application.with_variables(
-        files, work.variables, work.where, compatibility
-    )
+    files, variable_findings = with_variables(files, work.variables, work.where, compatibility)
     findings.add(variable_findings)
     for path in _values_files(files) if not findings.problems else ():
         at = Location(work.source.repository, posixpath.join(work.folder, path))
-        findings.add(application.check_values(files[path], at, compatibility))
+        findings.add(check_values(files[path], at, compatibility))
     return files
 
 
@@ -140,10 +167,10 @@ def _values_files(files: Mapping[str, bytes]) -> Iterable[str]:
 
 def _read(work: Work, folder: str) -> tuple[dict[str, bytes], Findings]:
     entries, links = work.source.files.entries(), work.source.links()
-    paths = application.files_of_folder(entries, links, folder)
+    paths = files_of_folder(entries, links, folder)
     check_size(sum(entries[path].size for path in paths.values()), work.where)
     contents = work.source.files.read(set(paths.values()))
-    faults = application.faulty_links(entries, links, folder, work.source.repository)
+    faults = faulty_links(entries, links, folder, work.source.repository)
     return {path: contents[file] for path, file in paths.items()}, Findings(list(faults))
 
 
@@ -167,17 +194,17 @@ def _fetched(
             findings.add(chart_findings)
             fetched |= {f"charts/{dependency.name}/{path}": chart[path] for path in chart}
         else:
-            findings.problems.append(application.missing_problem(dependency))
+            findings.problems.append(missing_problem(dependency))
     if work.inputs.dependencies != "fetch":
-        findings.problems += map(application.missing_problem, remote)
+        findings.problems += map(missing_problem, remote)
     elif unlocked := [item for item in remote if not item.locked]:
-        findings.problems += map(application.unlocked_problem, unlocked)
+        findings.problems += map(unlocked_problem, unlocked)
     elif remote:
         try:
             archives = helm.dependencies(files, [item.repository for item in remote])
             fetched |= archives
-            generated.dependencies |= application.digests(archives)
-            findings.warnings.append(application.unlocked_content(archives, remote[0].where))
+            generated.dependencies |= digests(archives)
+            findings.warnings.append(unlocked_content(archives, remote[0].where))
         except HelmError as error:
             findings.problems.append(
                 Problem(
@@ -206,10 +233,10 @@ def _template(
     except HelmError as error:
         output = error.output.decode("utf-8", "replace")
         own = replace(chart, levels=release.levels)
-        return application.helm_problems(error.problem.message, own, output)
+        return helm_problems(error.problem.message, own, output)
     except KalypsoError as error:
         message, advice = error.problem.message, error.problem.advice
-        where = application.place_of_error(message, chart)
+        where = place_of_error(message, chart)
         return [Problem(message, where, advice, "generator-bounds")]
 
 
@@ -220,10 +247,6 @@ def _other_bytes(version: str) -> Problem:
         "install helm 3 for upstream's bytes",
         "helm-version",
     )
-
-
-def _flag(text: str) -> bool | None:
-    return None if text == "auto" else text == "true"
 
 
 PROXIES: Final = ("https_proxy", "all_proxy", "no_proxy")

@@ -26,8 +26,16 @@ from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.model.application import MANIFESTS_FILE, Findings, Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
-from kalypso_actions.planning import application
-from kalypso_actions.planning.application import CHART_FILE, KUSTOMIZATION_NAMES, ChartPlace
+from kalypso_actions.planning.application.chart import faulty_links, files_of_folder
+from kalypso_actions.planning.application.helm import CHART_FILE, ChartPlace
+from kalypso_actions.planning.application.tree import (
+    KUSTOMIZATION_NAMES,
+    manifests_of,
+    missing_overlay,
+    overlay_of,
+    remote_bases,
+)
+from kalypso_actions.planning.application.variables import replace_variables
 from kalypso_actions.sources.yaml_documents import read_text
 
 FOLDERS: Final = {"helm": "helm", "kustomize": "kustomize", "plain": "manifests"}
@@ -66,18 +74,16 @@ def _generator_of(
             return "helm"
         for name, files in paths.items():
             place = (files, works[name].folder, works[name].inputs.environment, target)
-            if name == "kustomize" and application.overlay_of(*place, own=own) is not None:
+            if name == "kustomize" and overlay_of(*place, own=own) is not None:
                 return name
-            if name == "plain" and application.manifests_of(*place, own=own):
+            if name == "plain" and manifests_of(*place, own=own):
                 return name
     return "command" if "command" in works else next(iter(works))
 
 
 def _paths(work: Work) -> Set[str]:
     """Return the files in the folder of a generator, also through links."""
-    files = application.files_of_folder(
-        work.source.files.entries(), work.source.links(), work.folder
-    )
+    files = files_of_folder(work.source.files.entries(), work.source.links(), work.folder)
     return {posixpath.join(work.folder, path) for path in files}
 
 
@@ -211,9 +217,9 @@ def generate_by_kustomize(work: Work) -> Generated:
     timeout = work.inputs.timeout.total_seconds()
     overlays: dict[str, str] = {}
     for target in work.targets:
-        overlay = application.overlay_of(files, work.folder, environment, target)
+        overlay = overlay_of(files, work.folder, environment, target)
         if overlay is None:
-            problem = application.missing_overlay(work.folder, environment, target, repository)
+            problem = missing_overlay(work.folder, environment, target, repository)
             generated.findings.problems.append(problem)
         else:
             overlays[target.folder] = overlay
@@ -232,7 +238,7 @@ def generate_by_kustomize(work: Work) -> Generated:
     outputs = in_parallel(build, work.targets, work.progress, workers=parallel_programs())
     failures = [output for output in outputs if isinstance(output, Problem)]
     if failures:
-        remote = list(application.remote_bases(files, repository))
+        remote = list(remote_bases(files, repository))
         generated.findings.problems += remote or failures
         return generated
     for target, output in zip(work.targets, outputs, strict=True):
@@ -249,12 +255,10 @@ def generate_plain(work: Work) -> Generated:
     warn_of_values(work, findings)
     environment, manifests = work.inputs.environment, {}
     for target in work.targets:
-        paths = application.manifests_of(files, work.folder, environment, target)
+        paths = manifests_of(files, work.folder, environment, target)
         manifests[target.folder] = paths
         if not paths:
-            findings.problems.append(
-                application.missing_overlay(work.folder, environment, target, repository)
-            )
+            findings.problems.append(missing_overlay(work.folder, environment, target, repository))
     texts = {}
     for path in sorted({path for paths in manifests.values() for path in paths}):
         text = read_text(files[path], Location(repository, path))
@@ -277,11 +281,9 @@ def generate_plain(work: Work) -> Generated:
 def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
     """Return the files of the generator's folder, with the variables in YAML files replaced."""
     entries, links = work.source.files.entries(), work.source.links()
-    paths = application.files_of_folder(entries, links, work.folder)
+    paths = files_of_folder(entries, links, work.folder)
     check_size(sum(entries[path].size for path in paths.values()), work.where)
-    findings.problems += application.faulty_links(
-        entries, links, work.folder, work.source.repository
-    )
+    findings.problems += faulty_links(entries, links, work.folder, work.source.repository)
     contents = work.source.files.read(set(paths.values()))
     prefix = f"{work.folder}/" if work.folder else ""
     files: dict[str, bytes] = {}
@@ -289,7 +291,7 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
         content = contents[file]
         if path.endswith((".yaml", ".yml")) or posixpath.basename(path) in KUSTOMIZATION_NAMES:
             where = Location(work.source.repository, file)
-            content, file_findings = application.replace_variables(
+            content, file_findings = replace_variables(
                 content, work.variables, where, work.inputs.compatibility
             )
             findings.add(file_findings)

@@ -19,7 +19,7 @@ from kalypso_actions.model.application import Findings, Target
 from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.urls import name_in, owner_of, without_secret
-from kalypso_actions.planning.application import ChartPlace
+from kalypso_actions.planning.application.helm import ChartPlace
 
 
 @dataclass(frozen=True, slots=True)

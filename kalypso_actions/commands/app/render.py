@@ -28,13 +28,31 @@ from kalypso_actions.model.application import (
 )
 from kalypso_actions.model.documents import GIT_LINK_MODE, Revision
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.planning import application
-from kalypso_actions.planning.application import (
-    OPTIONS,
+from kalypso_actions.planning.application.descriptor import (
+    DescriptorNames,
+    check_targets,
+    workloads_of,
+)
+from kalypso_actions.planning.application.levels import find_targets, new_groups
+from kalypso_actions.planning.application.manifests import ManifestRules
+from kalypso_actions.planning.application.tree import (
+    Record,
+    RecordedRevision,
+    TreeOptions,
+    check_targets_manifests,
+    compute_changes,
+    edit_warnings,
+    missing_descriptors,
+    no_target,
+    other_branch,
+    recorded_files,
     recorded_paths,
+    removal,
     tracked_variables,
     tracking_names,
+    tree_files,
 )
+from kalypso_actions.planning.application.variables import OPTIONS
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.render_document import (
     AppChangesEntry,
@@ -152,16 +170,14 @@ def compute_tree(
 ) -> AppTree:
     """Compute the tree up to the first step with problems. Raises KalypsoError."""
     source, configs = repositories.source, repositories.configs
-    targets, findings = application.find_targets(
+    targets, findings = find_targets(
         configs.files.entries(),
         configs.repository,
         inputs.compatibility,
         with_command="command" in inputs.generator,
     )
-    findings.problems += [] if targets else [application.no_target(configs.repository)]
-    findings.warnings += application.other_branch(
-        configs.checked_out, inputs.environment, configs.repository
-    )
+    findings.problems += [] if targets else [no_target(configs.repository)]
+    findings.warnings += other_branch(configs.checked_out, inputs.environment, configs.repository)
     variables, differences = variables_of(inputs, source, configs, repositories.tree)
     findings.warnings += differences
     tree = AppTree(targets, variables, findings)
@@ -169,7 +185,7 @@ def compute_tree(
         _generate(tree, inputs, context, repositories)
     if not findings.problems:
         options = _options(tree, inputs, source)
-        files, file_findings = application.tree_files(tree.generated.files, targets, options)
+        files, file_findings = tree_files(tree.generated.files, targets, options)
         findings.add(file_findings)
         if not findings.problems:
             _compare(tree, inputs, repositories, options, files)
@@ -191,7 +207,7 @@ def _generate(
         log=context.log,
     )
     version = inputs.validate_manifests
-    rules = application.ManifestRules(
+    rules = ManifestRules(
         inputs.namespace,
         inputs.allowed_namespaces,
         KubernetesSchemas(version).errors if version else None,
@@ -199,24 +215,22 @@ def _generate(
     )
     tree.generator, tree.generated = generate(work)
     tree.findings.add(tree.generated.findings)
-    tree.images, manifest_findings = application.check_targets_manifests(
+    tree.images, manifest_findings = check_targets_manifests(
         tree.generated.files, rules, tree.generated.sources
     )
     tree.findings.add(manifest_findings)
 
 
-def _options(tree: AppTree, inputs: AppInputs, source: OpenPlace) -> application.TreeOptions:
+def _options(tree: AppTree, inputs: AppInputs, source: OpenPlace) -> TreeOptions:
     """Return the options for the files beside the manifests, with the Workloads of the source."""
     where = Location(source.repository, inputs.workload_path)
-    workloads, workload_findings = application.workloads_of(
-        source.read_all(inputs.workload_path), where
-    )
+    workloads, workload_findings = workloads_of(source.read_all(inputs.workload_path), where)
     tree.findings.add(workload_findings)
-    return application.TreeOptions(
+    return TreeOptions(
         inputs.compatibility,
         tree.variables,
         workloads,
-        application.DescriptorNames(inputs.workspace, inputs.application),
+        DescriptorNames(inputs.workspace, inputs.application),
         source.read_file(DESCRIPTOR_TEMPLATE),
         source.repository,
     )
@@ -226,7 +240,7 @@ def _compare(
     tree: AppTree,
     inputs: AppInputs,
     repositories: AppRepositories,
-    options: application.TreeOptions,
+    options: TreeOptions,
     files: dict[str, bytes],
 ) -> None:
     """Add the record to the files, and compare them with the existing tree."""
@@ -235,17 +249,17 @@ def _compare(
     entries = existing.files.entries() if existing else {}
     files[RECORD_FILE] = _record(tree, inputs, repositories, files)
     record = existing.read_file(RECORD_FILE) if existing else None
-    tree.changes = changes = application.compute_changes(files, entries, record)
+    tree.changes = changes = compute_changes(files, entries, record)
     findings, targets = tree.findings, tree.targets
-    removal = application.removal(changes, targets, inputs.max_removal_percent, repository)
-    if removal and inputs.allow_removals:
-        findings.warnings.append(replace(removal, advice=""))
-    elif removal:
-        findings.problems.append(removal)
-    findings.warnings += application.edit_warnings(changes, repository)
-    findings.warnings += application.new_groups(targets, changes.targets, configs)
-    findings.add(application.missing_descriptors(targets, options, changes, repository))
-    findings.warnings += application.check_targets(
+    many = removal(changes, targets, inputs.max_removal_percent, repository)
+    if many and inputs.allow_removals:
+        findings.warnings.append(replace(many, advice=""))
+    elif many:
+        findings.problems.append(many)
+    findings.warnings += edit_warnings(changes, repository)
+    findings.warnings += new_groups(targets, changes.targets, configs)
+    findings.add(missing_descriptors(targets, options, changes, repository))
+    findings.warnings += check_targets(
         targets, [*files, *changes.kept], tree.variables, options.workloads, configs
     )
 
@@ -254,7 +268,7 @@ def _record(
     tree: AppTree, inputs: AppInputs, repositories: AppRepositories, files: Mapping[str, bytes]
 ) -> bytes:
     given = {name.replace("_", "-"): str(getattr(inputs, name)) for name in RECORDED}
-    return application.Record(
+    return Record(
         version=__version__,
         environment=inputs.environment,
         generator=tree.generator,
@@ -264,13 +278,13 @@ def _record(
         source=_recorded(repositories.source, inputs.source_repository),
         configs=_recorded(repositories.configs, ""),
         targets=tuple(target.folder for target in tree.targets),
-        files=application.recorded_files(files),
+        files=recorded_files(files),
     ).content()
 
 
-def _recorded(place: OpenPlace, name: str) -> application.RecordedRevision:
+def _recorded(place: OpenPlace, name: str) -> RecordedRevision:
     """Return the record of a repository, without paths of this machine."""
-    return application.RecordedRevision(
+    return RecordedRevision(
         repository=name or place.name,
         commit=place.files.commit,
         tree=place.files.tree_id(""),

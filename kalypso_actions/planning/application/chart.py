@@ -184,16 +184,10 @@ class Dependency:
         return self.repository.removeprefix(LOCAL) if is_local else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Dependencies:
-    """The dependencies that the chart's folder lacks, and the problems of other dependencies."""
-
-    missing: tuple[Dependency, ...] = ()
-    problems: tuple[Problem, ...] = ()
-
-
-def check_dependencies(files: Mapping[str, bytes], where: Location) -> Dependencies:
-    """Compare Chart.yaml, Chart.lock and the folder `charts`.
+def check_dependencies(
+    files: Mapping[str, bytes], where: Location
+) -> tuple[list[Dependency], list[Problem]]:
+    """Return the dependencies that the chart's folder lacks, and the problems of the others.
 
     `where` is the folder of the chart. The digest of Chart.lock is that of both lists of
     dependencies, as helm computes it.
@@ -201,7 +195,7 @@ def check_dependencies(files: Mapping[str, bytes], where: Location) -> Dependenc
     document = _document(files, CHART_FILE, where)
     wanted = _entries(document)
     if document is None or not wanted:
-        return Dependencies()
+        return [], []
     lock = _document(files, LOCK_FILE, where)
     locked = {str(entry.get("name")): str(entry.get("version", "")) for entry in _entries(lock)}
     vendored = dict(_vendored(files, where))
@@ -223,7 +217,7 @@ def check_dependencies(files: Mapping[str, bytes], where: Location) -> Dependenc
                     "chart-dependency",
                 )
             )
-    return Dependencies(tuple(missing), tuple(problems))
+    return missing, problems
 
 
 def missing_problem(dependency: Dependency) -> Problem:

@@ -1,4 +1,4 @@
-"""The arguments of helm, and the place of a chart."""
+"""The release of a target, the place of a chart, and the errors of helm."""
 
 from __future__ import annotations
 
@@ -22,37 +22,6 @@ MAX_NAME: Final = 53
 https://helm.sh/docs/chart_template_guide/getting_started/"""
 
 NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-
-
-@dataclass(frozen=True, slots=True)
-class HelmOptions:
-    """The options of `helm template`.
-
-    If `crds` and `tests` are not set, upstream's modes include tests but no CRDs, as upstream does,
-    and `none` includes CRDs but no tests, as a GitOps tree needs.
-    """
-
-    namespace: str = ""
-    kube_version: str = ""
-    api_versions: tuple[str, ...] = ()
-    crds: bool | None = None
-    hooks: bool = True
-    tests: bool | None = None
-
-
-def helm_arguments(options: HelmOptions, compatibility: Compatibility) -> tuple[str, ...]:
-    """Return the options of `helm template`, except the files of values."""
-    own = compatibility == "none"
-    crds = own if options.crds is None else options.crds
-    tests = not own if options.tests is None else options.tests
-    return (
-        *(("--namespace", options.namespace) if options.namespace else ()),
-        *(("--kube-version", options.kube_version) if options.kube_version else ()),
-        *(item for version in options.api_versions for item in ("--api-versions", version)),
-        *(("--include-crds",) if crds else ()),
-        *(() if options.hooks else ("--no-hooks",)),
-        *(() if tests else ("--skip-tests",)),
-    )
 
 
 def release_name(target: Target, compatibility: Compatibility) -> str:

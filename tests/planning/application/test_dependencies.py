@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.planning.application import check_dependencies
+from kalypso_actions.planning.application.chart import check_dependencies
 from tests.planning.application import applications
 from tests.planning.application.applications import CHART, POSIX, PROGRAMS, Application
 
@@ -161,9 +161,8 @@ def test_archives_have_their_versions_in_their_names() -> None:
     where = Location("source", "helm")
     for name, faults in (("redis-1.2.3.tgz", 0), ("redis-1.2.4.tgz", 1)):
         files = {"Chart.yaml": text, "Chart.lock": lock, f"charts/{name}": b""}
-        dependencies = check_dependencies(files, where)
-        assert (len(dependencies.missing), len(dependencies.problems)) == (0, faults)
+        missing, problems = check_dependencies(files, where)
+        assert (len(missing), len(problems)) == (0, faults)
     assert (
-        check_dependencies({"Chart.yaml": text, "Chart.lock": lock}, where).missing[0].locked
-        == "1.2.3"
+        check_dependencies({"Chart.yaml": text, "Chart.lock": lock}, where)[0][0].locked == "1.2.3"
     )

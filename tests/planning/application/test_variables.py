@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.application import VARIABLE_VALUE, VARIABLES, Compatibility
-from kalypso_actions.planning.application import replace_variables
+from kalypso_actions.planning.application.variables import replace_variables
 from tests.planning.application.applications import CHART, PROGRAMS, Application, find_program
 
 WHERE: Final = Location("source", "values.yaml")
