@@ -53,7 +53,6 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     """Repeat a refused push by force, whatever the head of the branch is."""
     patch.setattr(connection, "PUSH", (*connection.PUSH, "--force"))
-    patch.setattr(connection._Push, "_is_done", lambda *_: False)
 
 
 @pytest.mark.slow

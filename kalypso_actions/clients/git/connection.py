@@ -24,6 +24,9 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.urls import without_secret
 
+FETCH: Final = ("fetch", "--quiet", "--no-tags")
+PARTIAL_CLONE: Final = ("remote.origin.promisor=true",)
+
 DELAYS: Final = (1.0, 2.0, 4.0)
 """Seconds before each retry of a transient failure."""
 
@@ -111,6 +114,25 @@ class Connection:
                     raise read_error(error, self._url, subject) from error
                 self.sleep(delay)
 
+    def fetch(
+        self,
+        git_dir: Path,
+        arguments: Sequence[str],
+        subject: str,
+        object_filter: str,
+        *,
+        negotiate: bool = True,
+        stdin: bytes = b"",
+    ) -> None:
+        """Fetch into a partial clone; see `read`.
+
+        Negotiation offers commits, which tell the server nothing about the blobs here.
+        """
+        settings = [*PARTIAL_CLONE, f"remote.origin.partialclonefilter={object_filter}"]
+        settings += [] if negotiate else ["fetch.negotiationAlgorithm=noop"]
+        command = [*FETCH, f"--filter={object_filter}", *arguments]
+        self.read(git_dir, command, subject, settings=settings, stdin=stdin)
+
     def refs(
         self, git_dir: Path, refs: Collection[str], kind: str = "--heads"
     ) -> Mapping[str, str]:
@@ -158,7 +180,7 @@ PUSH: Final = (
 
 NEGOTIATED: Final = (
     "push.negotiate=true",
-    "remote.origin.promisor=true",
+    *PARTIAL_CLONE,
     "remote.origin.partialclonefilter=blob:none",
 )
 """Settings that ask the server for its commits, and fetch missing objects that must be sent."""
@@ -186,89 +208,53 @@ def push(
     the change. After an uncertain failure, this reads the head of the branch before it retries, so
     it never repeats a successful push. Raises PushConflictError, or KalypsoError with advice.
     """
-    return _Push(connection, git_dir, branch, commit, expected).run()
-
-
-class _Push:
-    """One push, with retries until its result is known."""
-
-    def __init__(
-        self,
-        connection: Connection,
-        git_dir: Path,
-        branch: str,
-        commit: str,
-        expected: str | None,
-    ) -> None:
-        self._connection = connection
-        self._git_dir = git_dir
-        self._branch = branch
-        self._ref = f"refs/heads/{branch}"
-        self._commit = commit
-        self._expected = expected
-        self._negotiated = False
-        self._may_be_done = False
-        """Whether a failed attempt may have succeeded.
-
-        This is possible even if the server rejected it: libcurl resends a request if a kept-alive
-        connection ends without a response, and the server rejects the second one.
-        """
-
-    def run(self) -> bool:
-        delays = iter(DELAYS)
-        while True:
-            try:
-                output = self._attempt()
-            except ProcessError as error:
-                if self._is_done(error):
-                    return self._may_be_done
-                if lacks_objects(error) and not self._negotiated:
-                    self._negotiated = True
-                    continue
-                delay = next(delays, None)
-                if delay is None or not may_push_later(error):
-                    raise push_failure(error, self._connection.url, self._branch) from error
-                self._connection.sleep(delay)
-            else:
-                return self._may_be_done or _has_changed(output)
-
-    def _attempt(self) -> bytes:
-        """Push without NEGOTIATED first: the parent is usually the head of a remote branch."""
-        lease = f"--force-with-lease={self._ref}:{self._expected or ''}"
-        return self._connection.call(
-            self._git_dir,
-            [*PUSH, lease, "origin", f"{self._commit}:{self._ref}"],
-            f"the branch {self._branch!r}",
-            settings=NEGOTIATED if self._negotiated else (),
-            lazy_fetch=self._negotiated,
-        )
-
-    def _is_done(self, error: ProcessError) -> bool:
-        """Return whether the branch is at the commit despite the error.
-
-        Raises PushConflictError if it is elsewhere, KalypsoError for a certain refusal.
-        """
-        refusal = push_refusal(error, self._connection.url, self._branch)
-        if refusal:
-            raise refusal from error
-        self._may_be_done = self._may_be_done or not is_unsent(error)
-        head = self._head(error)
-        if head == self._commit:
-            return True
-        if head != self._expected:
-            raise PushConflictError(self._branch, self._connection.url, head) from error
-        return False
-
-    def _head(self, error: ProcessError) -> str | None:
+    ref, subject = f"refs/heads/{branch}", f"the branch {branch!r}"
+    command = [*PUSH, f"--force-with-lease={ref}:{expected or ''}", "origin", f"{commit}:{ref}"]
+    # A failed attempt may have succeeded, even if the server rejected it: libcurl resends a request
+    # if a kept-alive connection ends without a response, and the server rejects the second one.
+    may_be_done = False
+    # The parent is usually the head of a remote branch, so the first attempt does not negotiate.
+    settings: Sequence[str] = ()
+    delays = iter(DELAYS)
+    while True:
         try:
-            return self._connection.refs(self._git_dir, [self._ref]).get(self._ref)
-        except KalypsoError as unknown:
-            raise KalypsoError(
-                f"it is not known whether the branch {self._branch!r} was pushed: "
-                f"{error.problem.message}; then {unknown.problem.message}",
-                Location(self._connection.url),
-                "run again: a successful push is not repeated",
-            ) from error
+            output = connection.call(
+                git_dir, command, subject, settings=settings, lazy_fetch=bool(settings)
+            )
+            return may_be_done or _has_changed(output)
+        except ProcessError as error:
+            refusal = push_refusal(error, connection.url, branch)
+            if refusal:
+                raise refusal from error
+            may_be_done = may_be_done or not is_unsent(error)
+            head = _head_after(error, connection, git_dir, branch)
+            if head == commit:
+                return may_be_done
+            if head != expected:
+                raise PushConflictError(branch, connection.url, head) from error
+            if lacks_objects(error) and not settings:
+                settings = NEGOTIATED
+                continue
+            delay = next(delays, None)
+            if delay is None or not may_push_later(error):
+                raise push_failure(error, connection.url, branch) from error
+            connection.sleep(delay)
+
+
+def _head_after(
+    error: ProcessError, connection: Connection, git_dir: Path, branch: str
+) -> str | None:
+    """Return the head of a branch after a failed push. Raises KalypsoError if it is not known."""
+    ref = f"refs/heads/{branch}"
+    try:
+        return connection.refs(git_dir, [ref]).get(ref)
+    except KalypsoError as unknown:
+        raise KalypsoError(
+            f"it is not known whether the branch {branch!r} was pushed: "
+            f"{error.problem.message}; then {unknown.problem.message}",
+            Location(connection.url),
+            "run again: a successful push is not repeated",
+        ) from error
 
 
 def _has_changed(output: bytes) -> bool:

@@ -21,7 +21,6 @@ from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
 DEPTHS: Final = (50, 1000)
 """The number of commits to fetch first and second; the third fetch gets the whole history."""
 
-FETCH: Final = ("fetch", "--quiet", "--no-tags")
 CHUNK: Final = 50
 BLOBS: Final = 2000
 """The maximum number of blobs to request at once."""
@@ -80,10 +79,14 @@ class HistoryClone:
         missing = sorted(set(ids) - self._blobs.keys())
         for start in range(0, len(missing), BLOBS):
             request = _lines(missing[start : start + BLOBS])
-            # Negotiation offers commits, which tell the server nothing about the blobs here.
-            settings = (*_partial_clone("blob:none"), "fetch.negotiationAlgorithm=noop")
-            command = [*FETCH, "--filter=blob:none", "--stdin", "origin"]
-            self._connection.read(self._trees, command, "files", settings=settings, stdin=request)
+            self._connection.fetch(
+                self._trees,
+                ["--stdin", "origin"],
+                "files",
+                "blob:none",
+                negotiate=False,
+                stdin=request,
+            )
             objects = batch_objects(self._run(self._trees, "cat-file", "--batch", stdin=request))
             self._blobs.update({blob.id: blob.content for blob in objects if blob is not None})
         return {object_id: self._blobs[object_id] for object_id in ids}
@@ -104,12 +107,8 @@ class HistoryClone:
         return complete, len(complete) == len(ids)
 
     def _fetch(self, git_dir: Path, object_filter: str, commit: str, *more: str) -> None:
-        self._connection.read(
-            git_dir,
-            [*FETCH, f"--filter={object_filter}", *more, "origin", commit],
-            f"the history of the commit {commit}",
-            settings=_partial_clone(object_filter),
-        )
+        subject = f"the history of the commit {commit}"
+        self._connection.fetch(git_dir, [*more, "origin", commit], subject, object_filter)
 
     def _run(self, git_dir: Path, *arguments: str, stdin: bytes = b"") -> bytes:
         try:
@@ -159,11 +158,6 @@ def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:
 
 def _lines(texts: Iterable[str]) -> bytes:
     return "".join(f"{text}\n" for text in texts).encode()
-
-
-def _partial_clone(object_filter: str) -> tuple[str, str]:
-    """Return the settings of a partial clone."""
-    return ("remote.origin.promisor=true", f"remote.origin.partialclonefilter={object_filter}")
 
 
 def _commit(commit: str, content: bytes) -> HistoryCommit:

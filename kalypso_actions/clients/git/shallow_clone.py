@@ -55,8 +55,6 @@ def object_format_of(object_id: str) -> ObjectFormat:
     return "sha256" if len(object_id) == 64 else "sha1"
 
 
-FETCH: Final = ("fetch", "--quiet", "--no-tags")
-
 NO_BLOBS: Final = "blob:none"
 SMALL_BLOBS: Final = "blob:limit=64k"
 """Documents of a control plane are smaller; git fetches larger blobs when something reads them.
@@ -274,13 +272,11 @@ class ShallowClone:
     def _run_fetch(
         self, arguments: list[str], subject: str, blobs: str, stdin: bytes = b""
     ) -> None:
-        settings = ["remote.origin.promisor=true", f"remote.origin.partialclonefilter={blobs}"]
-        if stdin or blobs == SMALL_BLOBS:
-            # Negotiation offers commits, which say nothing about the blobs here. Between
-            # branches of a control plane, negotiation saves little, and takes another request.
-            settings.append("fetch.negotiationAlgorithm=noop")
-        command = [*FETCH, f"--filter={blobs}", *arguments]
-        self._connection.read(self._git_dir, command, subject, settings=settings, stdin=stdin)
+        # Between branches of a control plane, negotiation saves little, and takes another request.
+        negotiate = not stdin and blobs != SMALL_BLOBS
+        self._connection.fetch(
+            self._git_dir, arguments, subject, blobs, negotiate=negotiate, stdin=stdin
+        )
 
 
 def _local_ref(branch: str) -> str:
