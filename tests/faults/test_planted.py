@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.clients.git import connection
+from kalypso_actions.clients.git import PushConflictError, shallow_clone
+from kalypso_actions.clients.git.connection import Connection
 from kalypso_actions.clients.github import GitHub, comments, errors, idempotent_writes, issues
 from kalypso_actions.clients.github.transport import ClientRetry
 from tests.faults.disturbances import DISTURBANCES, Extent
@@ -16,6 +17,7 @@ from tests.faults.table import BY_NAME
 from tests.faults.trials import ground
 
 Plant = Callable[[pytest.MonkeyPatch], None]
+Head = str | None
 
 
 def blind_repetition(patch: pytest.MonkeyPatch) -> None:
@@ -52,7 +54,17 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     """Repeat a refused push by force, whatever the head of the branch is."""
-    patch.setattr(connection, "PUSH", (*connection.PUSH, "--force"))
+    push = shallow_clone.push
+
+    def careless(
+        connection: Connection, folder: Path, branch: str, commit: str, head: Head
+    ) -> bool:
+        try:
+            return push(connection, folder, branch, commit, head)
+        except PushConflictError as conflict:
+            return push(connection, folder, branch, commit, conflict.head)
+
+    patch.setattr(shallow_clone, "push", careless)
 
 
 @pytest.mark.slow
