@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import PushConflictError, shallow_clone
-from kalypso_actions.clients.git.connection import Connection
+from kalypso_actions.clients.git.connection import Connection, push
 from kalypso_actions.clients.github import GitHub, comments, errors, idempotent_writes, issues
 from kalypso_actions.clients.github.transport import ClientRetry
 from tests.faults.disturbances import DISTURBANCES, Extent
@@ -54,7 +54,6 @@ def limits_are_failures(patch: pytest.MonkeyPatch) -> None:
 
 def pushed_by_force(patch: pytest.MonkeyPatch) -> None:
     """Repeat a refused push by force, whatever the head of the branch is."""
-    push = shallow_clone.push
 
     def careless(
         connection: Connection, folder: Path, branch: str, commit: str, head: Head
