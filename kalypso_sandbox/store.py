@@ -136,17 +136,6 @@ class Comment(Entity):
     updated_at: datetime
 
 
-class Review(Entity):
-    """A review of a pull request at a commit; PENDING until it is submitted."""
-
-    id: int
-    author: str
-    state: Literal["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "PENDING"]
-    body: str
-    commit: str
-    submitted_at: datetime | None
-
-
 class AutoMerge(Entity):
     """GitHub merges the pull request for this identity once the rules of its base allow it."""
 
@@ -169,17 +158,10 @@ class PullRequest(Entity):
     former_head: str = ""
     head_moved_at: datetime | None = None
     draft: bool = False
-    reviews: list[Review] = Field(default_factory=list)
     merged_at: datetime | None = None
     merged_by: str = ""
     merge_commit: str = ""
     auto_merge: AutoMerge | None = None
-
-    @property
-    def opinions(self) -> dict[str, str]:
-        """Return login -> latest state `APPROVED` or `CHANGES_REQUESTED`; comments do not count."""
-        deciding = ("APPROVED", "CHANGES_REQUESTED")
-        return {review.author: review.state for review in self.reviews if review.state in deciding}
 
 
 class IssueEvent(Entity):
@@ -282,7 +264,8 @@ class BranchRule(Entity):
     """A rule that protects the branches whose names match the glob `pattern`.
 
     It does not apply to users in `may_push`, except for force pushes and deletion. With
-    `restrict_pushes`, nobody else may push. The rule is part of a ruleset, or a `classic` one.
+    `restrict_pushes`, nobody else may push. The rule is part of a ruleset, or a `classic` one. The
+    sandbox has no reviews: `required_reviews` keeps everybody from merging.
     """
 
     pattern: str

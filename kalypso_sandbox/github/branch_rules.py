@@ -103,7 +103,9 @@ def merge_refusals(
     """
     reasons = []
     for rule in rules_for_branch(access.repository, pull.base_branch):
-        reasons += _review_refusals(rule, pull)
+        if number := rule.required_reviews:
+            reviews = "approving review is" if number == 1 else "approving reviews are"
+            reasons.append(f"At least {number} {reviews} required by reviewers with write access.")
         reasons += _context_refusals(access.repository, rule, pull.head_commit)
         if rule.restrict_pushes and check_identity and access.identity.login not in rule.may_push:
             reasons.append(NOT_AUTHORIZED)
@@ -227,18 +229,6 @@ def _are_signed(
         commit.signature or any(git.is_ancestor(commit.id, head) for head in heads)
         for commit in commits
     )
-
-
-def _review_refusals(rule: BranchRule, pull: PullRequest) -> list[str]:
-    """Return the reasons to refuse a merge: reviews request changes, or approvals are missing."""
-    number = rule.required_reviews
-    opinions = list(pull.opinions.values())
-    if number and "CHANGES_REQUESTED" in opinions:
-        return ["Changes have been requested."]
-    if opinions.count("APPROVED") >= number:
-        return []
-    reviews = "approving review is" if number == 1 else "approving reviews are"
-    return [f"At least {number} {reviews} required by reviewers with write access."]
 
 
 def _context_refusals(repository: Repository, rule: BranchRule, commit: str) -> list[str]:

@@ -26,7 +26,7 @@ from kalypso_sandbox.github.payloads.accounts import (
 )
 from kalypso_sandbox.github.workflow_files import Workflow
 from kalypso_sandbox.json_http import Json
-from kalypso_sandbox.store import Event, Identity, Issue, Repository, Review, Store, WorkflowRun
+from kalypso_sandbox.store import Event, Identity, Issue, Repository, Store, WorkflowRun
 
 SKIP_MARKERS: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
 """Markers in a commit message that keep pushes and pull requests from starting workflows."""
@@ -105,21 +105,6 @@ def pull_request(access: RepositoryAccess, issue: Issue, action: str, **more: Js
         starts = starts and not _skips(access.git.commit(pull.head_commit).message)
     commit = pull.merge_commit or pull.head_commit
     _record(access, "pull_request", payload, ref, commit, starts=starts, held=held and starts)
-
-
-def review(access: RepositoryAccess, issue: Issue, review: Review) -> None:
-    """Record a submitted review; its state is in lower case."""
-    access = _of_event(access)
-    pull = issue.pull
-    payload = {
-        "action": "submitted",
-        "review": {**issues.review(access, issue, review), "state": review.state.lower()},
-        "pull_request": issues.pull_request(access, issue),
-    }
-    starts = access.identity.kind != "actions" and bool(pull.merge_commit)
-    commit = pull.merge_commit or pull.head_commit
-    ref = f"refs/pull/{issue.number}/merge"
-    _record(access, "pull_request_review", payload, ref, commit, starts=starts)
 
 
 def merge_group(access: RepositoryAccess, branch: str, base: str, group: str) -> None:

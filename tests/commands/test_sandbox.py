@@ -94,7 +94,7 @@ def test_a_trial(tmp_path: Path, end: int) -> None:
         assert again["environment"]["GITHUB_TOKEN"] == token
         assert again["app"] == document["app"]
         assert set(again["repositories"]) == {"acme/one", "anna/two", "acme/fleet"}
-        (commit,) = [ask(again, "GET", "/repos/acme/fleet/commits/main")]
+        (commit,) = [ask(again, "GET", "/repos/acme/fleet/branches/main")]
         assert commit["commit"]["message"] == "first"
 
 

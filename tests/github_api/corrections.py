@@ -55,12 +55,6 @@ CORRECTIONS: Final = (
     Correction(_schema("issue", "state"), _OPEN_OR_CLOSED, _WEAK),
     Correction(_schema("pull-request-simple", "state"), _OPEN_OR_CLOSED, _WEAK),
     Correction(_schema("status", "state"), _STATES, _WEAK),
-    Correction(_schema("simple-commit-status", "state"), _STATES, _WEAK),
-    Correction(
-        _schema("combined-commit-status", "state"),
-        {"enum": ["failure", "pending", "success"]},
-        _WEAK,
-    ),
     Correction(
         _schema("pull-request-simple", "labels", "items", "properties", "description"),
         {"type": ["string", "null"]},
@@ -68,11 +62,6 @@ CORRECTIONS: Final = (
     ),
     Correction(
         _schema("validation-error"),
-        {"status": {"type": "string"}},
-        "every error of GitHub tells its status as text, as basic-error describes it",
-    ),
-    Correction(
-        _schema("validation-error-simple"),
         {"status": {"type": "string"}},
         "every error of GitHub tells its status as text, as basic-error describes it",
     ),
@@ -114,11 +103,6 @@ CORRECTIONS: Final = (
         _LIST_OF_NAMES,
         "the names may be sent without an object around them, says the description's text",
     ),
-    Correction(
-        ("paths", _LABELS, "put", *_CONTENT),
-        _LIST_OF_NAMES,
-        "the names may be sent without an object around them, says the description's text",
-    ),
 )
 
 
@@ -151,13 +135,8 @@ ADDITIONS: Final = (
     *(
         Addition(method, f"{_REPOSITORY}/{path}", 422, "validation-error", reason)
         for method, path, reason in (
-            ("GET", "commits/{commit_sha}/pulls", "there is no such commit"),
             ("POST", "statuses/{sha}", "no such commit, a text too long, too many of a context"),
-            ("PATCH", "labels/{name}", "the new name is taken, or the color none"),
-            ("POST", "actions/variables", "the name cannot be one of a variable"),
-            ("PATCH", "actions/variables/{name}", "the name cannot be one of a variable"),
             ("POST", "environments/{environment_name}/variables", "the name cannot be one"),
-            ("PATCH", "environments/{environment_name}/variables/{name}", "the name cannot be one"),
             (
                 "POST",
                 "actions/workflows/{workflow_id}/dispatches",
@@ -165,9 +144,12 @@ ADDITIONS: Final = (
             ),
         )
     ),
-    *(
-        Addition("POST", f"{_REPOSITORY}/{path}", 409, "basic-error", "there is such a variable")
-        for path in ("actions/variables", "environments/{environment_name}/variables")
+    Addition(
+        "POST",
+        f"{_REPOSITORY}/environments/{{environment_name}}/variables",
+        409,
+        "basic-error",
+        "there is such a variable",
     ),
     Addition("*", "*", 500, "basic-error", "an error of GitHub's own"),
     Addition("*", "*", 502, "basic-error", "an error of GitHub's own"),

@@ -57,7 +57,6 @@ class Scene:
         for name in ("fleet", "moved", "archived", "hidden"):
             sandbox.create_repository(f"acme/{name}", FILES)
         sandbox.create_repository("acme/empty")
-        self.root = sandbox.git("acme/fleet").head("main")
         self.first = sandbox.commit("acme/fleet", {"README.md": "first\n"})
         self.second = sandbox.commit("acme/fleet", {"docs/index.md": "second\n"})
         self.app, self.key = sandbox.create_app("acme", repositories=VISIBLE)
@@ -80,13 +79,15 @@ class Scene:
         store.repositories["acme/moved"].former_names.append("acme/former")
         store.repositories["acme/moved"].actions_may_open_pull_requests = False
         store.repositories["acme/moved"].actions_enabled = False
+        store.repositories["acme/moved"].has_pages = True
         store.repositories["acme/archived"].archived = True
         store.repositories["acme/archived"].allowed_actions = "selected"
         fleet = store.repositories["acme/fleet"]
+        fleet.variables |= {"FIRST": "1", "SECOND": "2"}
         fleet.secrets += ["APP_KEY", "TOKEN"]
         fleet.shared_secrets.append("SHARED_KEY")
         fleet.shared_variables["SHARED"] = "1"
-        store.repositories["acme/fleet"].rules.append(
+        fleet.rules.append(
             BranchRule(pattern="protected", required_reviews=1, required_signatures=True)
         )
         installations = store.apps[self.app].installations
@@ -138,10 +139,6 @@ class Scene:
         """Return an unused name."""
         return f"new-{next(self._numbers)}"
 
-    def plain(self) -> int:
-        """Return an unused number."""
-        return next(self._numbers)
-
     def branch(self) -> str:
         """Make a branch with a commit that main lacks."""
         branch = self.name()
@@ -187,12 +184,6 @@ class Scene:
     def blocked_pull(self) -> int:
         """Open a pull request that lacks a review."""
         return self._pull(self.branch(), self.protected())
-
-    def reviewed_pull(self) -> int:
-        """Open a pull request, and review it."""
-        number = self.pull()
-        self.json("POST", f"pulls/{number}/reviews", {"event": "COMMENT", "body": "b"})
-        return number
 
     def merged_pull(self) -> int:
         """Open a pull request, and merge it."""
@@ -273,12 +264,6 @@ class Scene:
         self.json("PUT", f"environments/{name}", {})
         variable = {"name": "NEXT", "value": "qa"}
         self.request("POST", f"environments/{name}/variables", variable).raise_for_status()
-        return name
-
-    def variable(self) -> str:
-        """Make a variable of the repository."""
-        name = self.name().upper().replace("-", "_")
-        self.request("POST", "actions/variables", {"name": name, "value": "v"}).raise_for_status()
         return name
 
     def run(self) -> int:

@@ -12,6 +12,7 @@ from tests.github_api.description import check_answer, check_payload, check_requ
 from tools.github_api.used_operations import OPERATIONS
 
 REPOSITORY = "/repos/{owner}/{repo}"
+VARIABLES = f"{REPOSITORY}/environments/{{environment_name}}/variables/{{name}}"
 DISPATCH = f"{REPOSITORY}/actions/workflows/{{workflow_id}}/dispatches"
 LABEL = {
     "id": 1,
@@ -39,10 +40,15 @@ def label(**changed: Any) -> dict[str, Any]:
     [
         ("GET", f"{REPOSITORY}/labels/{{name}}", 200, label()),
         ("GET", f"{REPOSITORY}/labels", 200, [label(), label(description="d")]),
-        ("GET", f"{REPOSITORY}/actions/variables/{{name}}", 200, VARIABLE),
+        ("GET", VARIABLES, 200, VARIABLE),
         ("DELETE", f"{REPOSITORY}/issues/comments/{{comment_id}}", 204, None),
         ("GET", f"{REPOSITORY}/labels/{{name}}", 404, {"message": "Not Found", "status": "404"}),
-        ("GET", "/user", 429, {"message": "Too many", "documentation_url": "https://x.com/y"}),
+        (
+            "GET",
+            "/rate_limit",
+            429,
+            {"message": "Too many", "documentation_url": "https://x.com/y"},
+        ),
     ],
 )
 def test_answers_of_github(method: str, path: str, status: int, body: Any) -> None:
@@ -63,7 +69,7 @@ def test_answers_of_github(method: str, path: str, status: int, body: Any) -> No
         ("labels/{name}", 404, {"msg": "Not Found"}, r"\$\.msg: is not known"),
         ("lables", 200, [], "no operation"),
         (
-            "actions/variables/{name}",
+            VARIABLES.removeprefix(f"{REPOSITORY}/"),
             200,
             {**VARIABLE, "created_at": "2026-02-30T00:00:00Z"},
             'is not a "date-time"',
@@ -99,7 +105,7 @@ def test_no_body_where_none_is_described() -> None:
         ("POST", "issues/{issue_number}/labels", {}, ["a", "b"]),
         ("POST", "issues/{issue_number}/labels", {}, {"labels": ["a"]}),
         ("POST", "dispatches", {}, {"event_type": "e", "client_payload": {"any": {"thing": 1}}}),
-        ("GET", "actions/runs/{run_id}", {"exclude_pull_requests": "true"}, None),
+        ("GET", "actions/workflows/{workflow_id}/runs", {"exclude_pull_requests": "true"}, None),
     ],
 )
 def test_requests_to_github(method: str, path: str, query: dict[str, str], body: Any) -> None:

@@ -50,8 +50,8 @@ def test_invalid_json(sandbox: Sandbox, path: str, body: bytes) -> None:
         ("/repositories/²/issues", 404),
         ("//[/x", 404),
         ("/%00", 404),
-        (f"/repos/{FLEET}/contents/%00", 404),
-        (f"/repos/{FLEET}/commits/%00", 422),
+        (f"/repos/{FLEET}/branches/%00", 404),
+        (f"/repos/{FLEET}/commits/%00/statuses", 404),
         (f"/repos/{FLEET}/compare/main...%0a", 404),
         (f"/repos/{FLEET}/../../../world.json", 404),
         (f"/{FLEET}.git/../../../world.json", 404),
@@ -140,8 +140,8 @@ def test_impossible_dates(sandbox: Sandbox, tmp_path: Path, date: str) -> None:
     made = git(copy.folder, "hash-object", "-t", "commit", "-w", "../odd")
     assert copy.push(f"{made}:refs/heads/odd")[0] == 0
     who = f"token {copy.token}"
-    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/odd", by=who)
-    assert answer.json()["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/branches/odd", by=who)
+    assert answer.json()["commit"]["commit"]["author"]["date"] == "1970-01-01T00:00:00Z"
 
 
 def test_a_commit_s_author_is_not_an_account(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_a_commit_s_author_is_not_an_account(sandbox: Sandbox, tmp_path: Path) -
     assert copy.push("HEAD:main")[0] == 0
     known = set(sandbox.store.accounts)
     who = f"token {copy.token}"
-    answer = ask(sandbox, "GET", f"/repos/{FLEET}/commits/main", by=who)
-    assert answer.json()["author"] is None
+    answer = ask(sandbox, "GET", f"/repos/{FLEET}/branches/main", by=who)
+    assert answer.json()["commit"]["author"] is None
     assert set(sandbox.store.accounts) == known
 
 

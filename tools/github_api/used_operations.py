@@ -9,11 +9,9 @@ _REPOSITORY = "/repos/{owner}/{repo}"
 
 _LISTED = """
 GET     R
-POST    /user/repos
 POST    /orgs/{org}/repos
 
 GET     R/git/ref/{ref}
-GET     R/git/matching-refs/{ref}
 POST    R/git/refs
 PATCH   R/git/refs/{ref}
 DELETE  R/git/refs/{ref}
@@ -23,13 +21,9 @@ GET     R/git/commits/{commit_sha}
 POST    R/git/blobs
 POST    R/git/trees
 POST    R/git/commits
-GET     R/commits/{ref}
-GET     R/commits/{commit_sha}/pulls
 GET     R/compare/{basehead}
-GET     R/contents/{path}
 
 POST    R/statuses/{sha}
-GET     R/commits/{ref}/status
 GET     R/commits/{ref}/statuses
 
 GET     R/pulls
@@ -38,8 +32,6 @@ GET     R/pulls/{pull_number}
 PATCH   R/pulls/{pull_number}
 PUT     R/pulls/{pull_number}/merge
 GET     R/pulls/{pull_number}/files
-GET     R/pulls/{pull_number}/reviews
-POST    R/pulls/{pull_number}/reviews
 
 GET     R/issues
 POST    R/issues
@@ -48,39 +40,29 @@ PATCH   R/issues/{issue_number}
 GET     R/issues/{issue_number}/comments
 POST    R/issues/{issue_number}/comments
 GET     R/issues/{issue_number}/events
-GET     R/issues/comments/{comment_id}
 PATCH   R/issues/comments/{comment_id}
 DELETE  R/issues/comments/{comment_id}
 
 GET     R/labels
 POST    R/labels
 GET     R/labels/{name}
-PATCH   R/labels/{name}
 DELETE  R/labels/{name}
 GET     R/issues/{issue_number}/labels
 POST    R/issues/{issue_number}/labels
-PUT     R/issues/{issue_number}/labels
-DELETE  R/issues/{issue_number}/labels
 DELETE  R/issues/{issue_number}/labels/{name}
 
 GET     R/actions/workflows
-GET     R/actions/workflows/{workflow_id}
 POST    R/actions/workflows/{workflow_id}/dispatches
 GET     R/actions/workflows/{workflow_id}/runs
-GET     R/actions/runs
-GET     R/actions/runs/{run_id}
 POST    R/dispatches
 
 GET     R/pages
-POST    R/pages
 
 GET     R/environments
-GET     R/environments/{environment_name}
 PUT     R/environments/{environment_name}
 GET     R/environments/{environment_name}/variables
 POST    R/environments/{environment_name}/variables
 GET     R/environments/{environment_name}/variables/{name}
-PATCH   R/environments/{environment_name}/variables/{name}
 GET     R/environments/{environment_name}/secrets
 GET     R/actions/secrets
 GET     R/actions/organization-secrets
@@ -88,19 +70,13 @@ GET     R/actions/organization-variables
 GET     R/actions/permissions
 GET     R/actions/permissions/workflow
 GET     R/actions/variables
-POST    R/actions/variables
-GET     R/actions/variables/{name}
-PATCH   R/actions/variables/{name}
 
-GET     /app
 GET     /app/installations
 GET     /orgs/{org}/installation
 GET     /users/{username}/installation
 GET     R/installation
 POST    /app/installations/{installation_id}/access_tokens
-GET     /installation/repositories
 GET     /rate_limit
-GET     /user
 """
 
 OPERATIONS: tuple[tuple[str, str], ...] = tuple(
@@ -117,7 +93,6 @@ WEBHOOKS = (
     "pull-request-labeled",
     "pull-request-opened",
     "pull-request-reopened",
-    "pull-request-review-submitted",
     "pull-request-synchronize",
     "pull-request-unlabeled",
     "repository-dispatch-sample.collected",

@@ -14,7 +14,6 @@ from kalypso_sandbox.github.access import LEVELS, covers
 from kalypso_sandbox.github.api import requests
 from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
 from kalypso_sandbox.github.payloads.accounts import (
-    node_id,
     simple_repository,
     timestamp,
     user,
@@ -28,30 +27,6 @@ CREATED_AT: Final = timestamp(datetime(2024, 1, 1, tzinfo=UTC))
 
 UNUSED: Final = ("search", "code_search", "source_import", "integration_manifest")
 """The resources of rate limits that the sandbox does not have."""
-
-
-@endpoint("GET", "/app", statuses=(200,))
-def read_app(call: Call) -> Answer:
-    """Return the App of the JWT; the owner is the first account that installed it."""
-    app = _app(call)
-    page = f"{call.server_url}/apps/{app.slug}"
-    answer = {
-        "id": app.id,
-        "slug": app.slug,
-        "client_id": app.client_id,
-        "node_id": node_id("Integration", app.id),
-        "owner": user(call, next(iter(app.installations), app.slug)),
-        "name": app.slug,
-        "description": "",
-        "external_url": page,
-        "html_url": page,
-        "created_at": CREATED_AT,
-        "updated_at": CREATED_AT,
-        "permissions": _granted(app),
-        "events": [],
-        "installations_count": len(app.installations),
-    }
-    return Answer(200, answer)
 
 
 @endpoint("GET", "/app/installations", statuses=(200,))
@@ -123,22 +98,6 @@ def create_token(call: Call) -> Answer:
     if chosen is not None:
         answer["repositories"] = [simple_repository(call.at(each)) for each in chosen]
     return Answer(201, answer)
-
-
-@endpoint("GET", "/installation/repositories", statuses=(200, 403))
-def read_repositories(call: Call) -> Answer:
-    """List the repositories of an installation's token."""
-    if call.identity.kind == "user":
-        message = "You must authenticate with an installation access token in order to list "
-        raise RefusedError(403, f"{message}repositories for an installation.")
-    visible = list(_visible(call, call.identity))
-    page, headers = requests.paginate(call, visible)
-    answer = {
-        "total_count": len(visible),
-        "repository_selection": _selection(call.identity),
-        "repositories": [simple_repository(call.at(repository)) for repository in page],
-    }
-    return Answer(200, answer, headers)
 
 
 @endpoint("GET", "/rate_limit", statuses=(200, 404))

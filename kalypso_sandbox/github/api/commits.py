@@ -1,39 +1,28 @@
-"""Commits, comparisons, files, and the statuses of commits.
+"""Commits, comparisons, and the statuses of commits.
 
-https://docs.github.com/rest/commits, https://docs.github.com/rest/repos/contents
+https://docs.github.com/rest/commits
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from typing import Final, Literal, get_args
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from kalypso_sandbox.git.commits import GitCommit
 from kalypso_sandbox.github.api import requests
-from kalypso_sandbox.github.branch_rules import combined_state, latest_statuses
 from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
 from kalypso_sandbox.github.payloads import commits as payloads
 from kalypso_sandbox.github.payloads.accounts import (
-    minimal_repository,
     node_id,
     timestamp,
     user,
 )
-from kalypso_sandbox.github.payloads.issues import pull_request
 from kalypso_sandbox.json_http import Answer, Json
-from kalypso_sandbox.store import PullRequest, Status
+from kalypso_sandbox.store import Status
 
 MAX_FILES: Final = 300
 MAX_COMMITS: Final = 250
 """The number of last commits that a comparison returns if the request names no page."""
-
-MAX_ENTRIES: Final = 1000
-"""The maximum number of entries of a folder; GitHub silently omits further ones."""
-
-MAX_SIZE: Final = 1_000_000
-"""The maximum size in bytes of a file that GitHub returns with its content."""
 
 RELATIONS: Final = {
     (True, True): "diverged",
@@ -59,52 +48,10 @@ MAX_CONTEXT_LENGTH: Final = 255
 )
 def read_git_commit(call: Call) -> Answer:
     """Return git's fields of a commit."""
+    if not call.git.refs():
+        raise RefusedError(409, "Git Repository is empty.")
     commit = requests.commit(call, call.parameters["commit_sha"])
     return Answer(200, payloads.git_commit(call, commit))
-
-
-@endpoint("GET", "/repos/{owner}/{repo}/commits/{ref}", "contents: read", statuses=(200, 409, 422))
-def read(call: Call) -> Answer:
-    """Return a commit with the files that it changes against its first parent."""
-    commit = requests.commit(call, call.parameters["ref"], status=422)
-    changes = call.git.diff(commit.parents[0] if commit.parents else None, commit.id)
-    page, headers = requests.paginate(call, changes, MAX_FILES, MAX_FILES)
-    additions = sum(change.additions for change in changes)
-    deletions = sum(change.deletions for change in changes)
-    answer = {
-        **payloads.full(call, commit),
-        "stats": {
-            "total": additions + deletions,
-            "additions": additions,
-            "deletions": deletions,
-        },
-        "files": [payloads.changed_file(call, change, commit.id) for change in page],
-    }
-    return Answer(200, answer, headers)
-
-
-@endpoint(
-    "GET",
-    "/repos/{owner}/{repo}/commits/{commit_sha}/pulls",
-    "pull_requests: read",
-    statuses=(200, 409, 422),
-)
-def read_pull_requests(call: Call) -> Answer:
-    """List a commit's merged pull requests, and open ones unless the default branch has the commit.
-
-    For the name of a branch, list the pull requests of the branch.
-    """
-    commit = requests.commit(call, call.parameters["commit_sha"], status=422).id
-    default = call.git.head(call.repository.default_branch)
-    merged_only = default is not None and call.git.is_ancestor(commit, default)
-    matching = [
-        issue
-        for issue in call.repository.issues.values()
-        if issue.pull_request
-        and (issue.pull_request.merged_at or (issue.state == "open" and not merged_only))
-        and _contains(call, issue.pull_request, commit)
-    ]
-    return requests.listed(call, matching, pull_request)
 
 
 @endpoint("GET", "/repos/{owner}/{repo}/compare/{basehead}", "contents: read", statuses=(200, 404))
@@ -143,28 +90,6 @@ def compare(call: Call) -> Answer:
         "files": [payloads.changed_file(call, change, head.id) for change in files],
     }
     return Answer(200, answer, headers)
-
-
-@endpoint("GET", "/repos/{owner}/{repo}/contents/{path}", "contents: read", statuses=(200, 404))
-def read_contents(call: Call) -> Answer:
-    """Return a file with its content, or list a folder."""
-    path = call.parameters["path"].strip("/")
-    ref = call.query.get("ref") or call.repository.default_branch
-    files = call.git.files(requests.known_commit(call, ref).id)
-    if path in files:
-        content = files[path]
-        is_small = len(content) <= MAX_SIZE
-        encoded = {
-            "content": base64.encodebytes(content if is_small else b"").decode(),
-            "encoding": "base64" if is_small else "none",
-        }
-        return Answer(200, _entry(call, ref, path, content) | encoded)
-    folder = f"{path}/" if path else ""
-    names = _names_in(files, folder)
-    if not names:
-        raise requests.not_found()
-    paths = [folder + name for name in names[:MAX_ENTRIES]]
-    return Answer(200, [_entry(call, ref, below, files.get(below)) for below in paths])
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/statuses/{sha}", "statuses: write", statuses=(201, 422))
@@ -208,44 +133,13 @@ def create_status(call: Call) -> Answer:
 
 
 @endpoint(
-    "GET", "/repos/{owner}/{repo}/commits/{ref}/status", "statuses: read", statuses=(200, 404)
-)
-def read_combined_status(call: Call) -> Answer:
-    """Return the latest status of each context, and their combined state."""
-    commit = requests.known_commit(call, call.parameters["ref"]).id
-    known = list(latest_statuses(call.repository, commit).values())
-    page, headers = requests.paginate(call, known)
-    url = f"{call.url}/commits/{commit}"
-    answer = {
-        "state": combined_state(known),
-        "statuses": [_status(call, status) for status in page],
-        "sha": commit,
-        "total_count": len(known),
-        "repository": minimal_repository(call),
-        "commit_url": url,
-        "url": f"{url}/status",
-    }
-    return Answer(200, answer, headers)
-
-
-@endpoint(
     "GET", "/repos/{owner}/{repo}/commits/{ref}/statuses", "statuses: read", statuses=(200, 404)
 )
 def read_statuses(call: Call) -> Answer:
     """List the statuses, latest first."""
-    commit = requests.known_commit(call, call.parameters["ref"]).id
+    commit = requests.commit(call, call.parameters["ref"]).id
     known = [status for status in reversed(call.repository.statuses) if status.commit == commit]
     return requests.listed(call, known, _full_status)
-
-
-def _contains(call: Call, pull: PullRequest, commit: str) -> bool:
-    """Return whether a commit belongs to the pull request, or merged it."""
-    if (pull.merged_at and pull.merge_commit == commit) or pull.head_commit == commit:
-        return True
-    git = call.git
-    return git.is_ancestor(commit, pull.head_commit) and not git.is_ancestor(
-        commit, pull.base_commit
-    )
 
 
 def _side(call: Call, name: str) -> GitCommit:
@@ -253,34 +147,7 @@ def _side(call: Call, name: str) -> GitCommit:
     owner, colon, revision = name.rpartition(":")
     if colon and owner.lower() != call.repository.owner.lower():
         raise requests.not_found()
-    return requests.known_commit(call, revision)
-
-
-def _names_in(files: Mapping[str, bytes], folder: str) -> list[str]:
-    below = [path.removeprefix(folder) for path in files if path.startswith(folder)]
-    return sorted({path.partition("/")[0] for path in below})
-
-
-def _entry(call: Call, ref: str, path: str, content: bytes | None) -> dict[str, Json]:
-    """Return the entry of a file, or of a folder (None)."""
-    sha, _ = call.git.object_at(ref, path) or ("", "")
-    kind = "tree" if content is None else "blob"
-    place = f"{quote(ref)}/{quote(path)}"
-    url = f"{call.url}/contents/{quote(path)}?ref={quote(ref)}"
-    page = f"{call.page}/{kind}/{place}"
-    git_url = f"{call.url}/git/{kind}s/{sha}"
-    return {
-        "type": "dir" if content is None else "file",
-        "size": len(content or b""),
-        "name": path.rpartition("/")[2],
-        "path": path,
-        "sha": sha,
-        "url": url,
-        "git_url": git_url,
-        "html_url": page,
-        "download_url": None if content is None else f"{call.page}/raw/{place}",
-        "_links": {"self": url, "git": git_url, "html": page},
-    }
+    return requests.commit(call, revision)
 
 
 def _status(call: Call, status: Status) -> dict[str, Json]:

@@ -143,16 +143,6 @@ def read_ref(call: Call) -> Answer:
     return Answer(200, _payload(call, ref, sha))
 
 
-@endpoint(
-    "GET", "/repos/{owner}/{repo}/git/matching-refs/{ref}", "contents: read", statuses=(200, 409)
-)
-def read_matching_refs(call: Call) -> Answer:
-    """List the refs whose names begin with a prefix."""
-    prefix = f"refs/{call.parameters['ref']}"
-    refs = [(ref, sha) for ref, sha in _refs(call).items() if ref.startswith(prefix)]
-    return requests.listed(call, refs, lambda _, pair: _payload(call, *pair))
-
-
 @endpoint("POST", REFS, "contents: write", statuses=(201, 403, 409, 422))
 def create_ref(call: Call) -> Answer:
     """Create a ref at an existing object."""

@@ -102,12 +102,6 @@ def create_comment(call: Call) -> Answer:
     return requests.created(payloads.comment(call, issue, comment))
 
 
-@endpoint("GET", COMMENT, *labels.READ, statuses=(200, 404))
-def read_comment(call: Call) -> Answer:
-    """Return a comment."""
-    return Answer(200, payloads.comment(call, *_comment(call)))
-
-
 @endpoint("PATCH", COMMENT, *labels.WRITE, statuses=(200, 404, 422))
 def update_comment(call: Call) -> Answer:
     """Change the text of a comment."""

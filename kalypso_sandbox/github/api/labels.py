@@ -51,22 +51,6 @@ def read(call: Call) -> Answer:
     return Answer(200, payloads.label(call, _named(call)))
 
 
-@endpoint("PATCH", LABEL, *WRITE, statuses=(200, 404, 422))
-def update(call: Call) -> Answer:
-    """Change name, color or description."""
-    label = _named(call)
-    labels = call.repository.labels
-    old, new = label.name.lower(), requests.text(call.body, "new_name") or label.name
-    if new.lower() != old and new.lower() in labels:
-        raise invalid("Label", "name", "already_exists")
-    label.color, label.description = _color_and_description(call.body, label)
-    label.name = _checked_name(new)
-    labels[new.lower()] = labels.pop(old)
-    for issue in call.repository.issues.values():
-        issue.labels = [new.lower() if key == old else key for key in issue.labels]
-    return Answer(200, payloads.label(call, label))
-
-
 @endpoint("DELETE", LABEL, *WRITE, statuses=(204, 404))
 def delete(call: Call) -> Answer:
     """Delete a label, and remove it from every issue."""
@@ -94,21 +78,6 @@ def add(call: Call) -> Answer:
     issue = requests.issue(call, unknown)
     put(call, issue, [*issue.labels, *_requested(call)])
     return _labels(call, issue)
-
-
-@endpoint("PUT", OF_ISSUE, *WRITE, statuses=(200, 404, 422))
-def replace(call: Call) -> Answer:
-    """Replace the labels of an issue."""
-    issue = requests.issue(call)
-    put(call, issue, _requested(call))
-    return _labels(call, issue)
-
-
-@endpoint("DELETE", OF_ISSUE, *WRITE, statuses=(204, 404))
-def remove_all(call: Call) -> Answer:
-    """Remove every label from an issue."""
-    put(call, requests.issue(call), [])
-    return Answer(204)
 
 
 @endpoint("DELETE", ONE_OF_ISSUE, *WRITE, statuses=(200, 404))

@@ -1,4 +1,4 @@
-"""Open, edit, review, merge and close pull requests.
+"""Open, edit, merge and close pull requests.
 
 https://docs.github.com/rest/pulls
 """
@@ -15,20 +15,11 @@ from kalypso_sandbox.github.merging import NOT_MERGEABLE, perform_merge
 from kalypso_sandbox.github.payloads import commits
 from kalypso_sandbox.github.payloads import issues as payloads
 from kalypso_sandbox.json_http import Answer
-from kalypso_sandbox.store import Issue, PullRequest, Repository, Review
+from kalypso_sandbox.store import Issue, PullRequest, Repository
 
 PULLS: Final = "/repos/{owner}/{repo}/pulls"
 PULL: Final = f"{PULLS}/{{pull_number}}"
-REVIEWS: Final = f"{PULL}/reviews"
 MAX_FILES: Final = 3000
-
-REVIEW_STATES: Final = {
-    "APPROVE": "APPROVED",
-    "REQUEST_CHANGES": "CHANGES_REQUESTED",
-    "COMMENT": "COMMENTED",
-    None: "PENDING",
-}
-"""The event of a request -> the state of the review."""
 
 
 @endpoint("GET", PULLS, "pull_requests: read", statuses=(200,))
@@ -131,48 +122,6 @@ def merge(call: Call) -> Answer:
     return Answer(200, answer)
 
 
-@endpoint("GET", REVIEWS, "pull_requests: read", statuses=(200, 404))
-def read_reviews(call: Call) -> Answer:
-    """List the reviews, oldest first; only the author sees a pending one."""
-    issue = requests.pull_request(call)
-    visible = [
-        review
-        for review in issue.pull.reviews
-        if review.state != "PENDING" or review.author == call.identity.login
-    ]
-    return requests.listed(call, visible, lambda _, review: payloads.review(call, issue, review))
-
-
-@endpoint("POST", REVIEWS, "pull_requests: write", statuses=(200, 404, 422))
-def create_review(call: Call) -> Answer:
-    """Approve, request changes, or comment. Comments on lines are not supported."""
-    issue = requests.pull_request(call)
-    login, pull = call.identity.login, issue.pull
-    event = requests.choice(call, "event", [name for name in REVIEW_STATES if name])
-    text = requests.text(call.body, "body") or ""
-    commit = requests.text(call.body, "commit_id") or pull.head_commit
-    _check_review(call, issue, event, text)
-    if any((each.author, each.state) == (login, "PENDING") for each in pull.reviews):
-        raise _unprocessable("User can only have one pending review per pull request")
-    if call.git.object_type(commit) != "commit":
-        raise _unprocessable(f"No commit found for SHA: {commit}")
-    review = Review.model_validate(
-        {
-            "id": call.store.new_id(),
-            "author": login,
-            "state": REVIEW_STATES[event],
-            "body": text,
-            "commit": commit,
-            "submitted_at": call.store.now if event else None,
-        }
-    )
-    pull.reviews.append(review)
-    issue.updated_at = call.store.now
-    if event:
-        events.review(call, issue, review)
-    return Answer(200, payloads.review(call, issue, review))
-
-
 def _head(call: Call, head: str) -> tuple[Repository, str]:
     """Return the repository and branch of `branch` or `owner:branch`, which may be a fork's."""
     owner, colon, branch = head.rpartition(":")
@@ -224,25 +173,3 @@ def _change_base(call: Call, issue: Issue, base: str) -> None:
     pull.auto_merge = None
     try_merge(call, issue)
     events.pull_request(call, issue, "edited", changes={"base": before})
-
-
-def _check_review(call: Call, issue: Issue, event: str | None, text: str) -> None:
-    """Refuse reviews of one's own pull request, and empty ones. Raises RefusedError."""
-    if call.identity.login == issue.author and event in {"APPROVE", "REQUEST_CHANGES"}:
-        verb = "approve" if event == "APPROVE" else "request changes on"
-        raise _unprocessable(f"Can not {verb} your own pull request")
-    allowed = call.repository.actions_may_open_pull_requests
-    if call.identity.kind == "actions" and event == "APPROVE" and not allowed:
-        raise _unprocessable("GitHub Actions is not permitted to approve pull requests.")
-    if event in {"REQUEST_CHANGES", "COMMENT"} and not text.strip():
-        raise _unprocessable("Body can't be blank")
-    if len(text) > requests.MAX_BODY_LENGTH:
-        maximum = requests.MAX_BODY_LENGTH
-        raise _unprocessable(f"Body is too long (maximum is {maximum} characters)")
-    if requests.listing(call.body, "comments"):
-        raise _unprocessable("The sandbox does not support comments on lines")
-
-
-def _unprocessable(reason: str) -> RefusedError:
-    """Return a 422 with its reason as a string."""
-    return RefusedError(422, "Unprocessable Entity", (reason,))

@@ -1,6 +1,6 @@
-"""Repositories, and the user of a token.
+"""Repositories.
 
-https://docs.github.com/rest/repos/repos, https://docs.github.com/rest/users/users
+https://docs.github.com/rest/repos/repos
 """
 
 from __future__ import annotations
@@ -10,10 +10,9 @@ from typing import Final
 
 from kalypso_sandbox.github.access import allowed
 from kalypso_sandbox.github.api import requests
-from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
+from kalypso_sandbox.github.endpoints import Call, endpoint, invalid
 from kalypso_sandbox.github.payloads.accounts import (
     own_person,
-    public_user,
     simple_repository,
     user,
 )
@@ -24,27 +23,10 @@ INVALID_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 """The characters that GitHub replaces with a hyphen."""
 
 
-@endpoint("GET", "/user", statuses=(200, 403))
-def read_user(call: Call) -> Answer:
-    """Return the user of the token; jobs and Apps have none."""
-    if call.identity.kind != "user":
-        raise RefusedError(403, "Resource not accessible by integration")
-    return Answer(200, public_user(call, call.identity.login))
-
-
 @endpoint("GET", "/repos/{owner}/{repo}", "metadata: read", statuses=(200,))
 def read(call: Call) -> Answer:
     """Return a repository."""
     return Answer(200, _payload(call))
-
-
-@endpoint("POST", "/user/repos", "administration: write", statuses=(201, 403, 422))
-def create(call: Call) -> Answer:
-    """Create a repository of the token's user."""
-    if call.identity.kind != "user":
-        raise RefusedError(403, "Resource not accessible by integration")
-    call.store.account(call.identity.login)
-    return _create(call, call.identity.login)
 
 
 @endpoint("POST", "/orgs/{org}/repos", "administration: write", statuses=(201, 404, 422))
@@ -54,10 +36,7 @@ def create_in_organization(call: Call) -> Answer:
     own = call.identity.owner.lower()
     if account is None or account.kind != "Organization" or own not in {"", account.login.lower()}:
         raise requests.not_found()
-    return _create(call, account.login)
-
-
-def _create(call: Call, owner: str) -> Answer:
+    owner = account.login
     name = INVALID_CHARACTERS.sub("-", requests.required_text(call.body, "name"))
     private, auto_init = (requests.flag(call.body, field) for field in ("private", "auto_init"))
     if not REPOSITORY.fullmatch(name):

@@ -114,23 +114,8 @@ def not_found() -> RefusedError:
     return RefusedError(404, "Not Found")
 
 
-def commit(call: Call, revision: str, status: int = 404) -> GitCommit:
-    """Return a commit by id, branch or tag. Raises RefusedError: 409 in an empty repository.
-
-    With status 422, the refusal names the unknown commit.
-    """
-    try:
-        return call.git.commit(revision)
-    except LookupError:
-        if not call.git.refs():
-            raise RefusedError(409, "Git Repository is empty.") from None
-        if status == 422:
-            raise RefusedError(422, f"No commit found for SHA: {revision}") from None
-        raise not_found() from None
-
-
-def known_commit(call: Call, revision: str) -> GitCommit:
-    """Return a commit, for endpoints that answer 404 even in an empty repository."""
+def commit(call: Call, revision: str) -> GitCommit:
+    """Return a commit by id, branch or tag. Raises RefusedError."""
     try:
         return call.git.commit(revision)
     except LookupError:

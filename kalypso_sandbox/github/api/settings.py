@@ -40,12 +40,6 @@ def read_environments(call: Call) -> Answer:
     return requests.counted(call, "environments", environments, _environment)
 
 
-@endpoint("GET", ENVIRONMENT, "actions: read", statuses=(200, 404))
-def read_environment(call: Call) -> Answer:
-    """Return an environment."""
-    return Answer(200, _environment(call, _named(call)))
-
-
 @endpoint("PUT", ENVIRONMENT, "administration: write", statuses=(200,))
 def put_environment(call: Call) -> Answer:
     """Create an environment. An existing one stays as it is, since it has no protection rules."""
@@ -65,15 +59,14 @@ def read_variables(call: Call) -> Answer:
     return _variables(call, holder.variables, holder.created_at)
 
 
-@endpoint("POST", VARIABLES, "actions_variables: write", statuses=(201, 409, 422))
 @endpoint("POST", OF_ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
 def create_variable(call: Call) -> Answer:
     """Create a variable."""
     variables = _holder(call).variables
     name = requests.required_text(call.body, "name").upper()
-    value = _value(call)
-    if value is None:
-        raise requests.missing("value")
+    value = requests.required_text(call.body, "value")
+    if len(value.encode()) > MAX_SIZE:
+        raise RefusedError(422, "Variable value is too large (maximum is 48 KB)")
     if not NAME.fullmatch(name):
         raise RefusedError(422, "Variable names can only contain alphanumeric characters and _")
     if name in variables:
@@ -82,24 +75,13 @@ def create_variable(call: Call) -> Answer:
     return Answer(201, {})
 
 
-@endpoint("GET", f"{VARIABLES}/{{name}}", "actions_variables: read", statuses=(200, 404))
 @endpoint("GET", f"{OF_ENVIRONMENT}/{{name}}", "environments: read", statuses=(200, 404))
 def read_variable(call: Call) -> Answer:
     """Return a variable."""
-    holder = _holder(call)
-    name = _name(call, holder.variables)
+    holder, name = _holder(call), call.parameters["name"].upper()
+    if name not in holder.variables:
+        raise requests.not_found()
     return Answer(200, _variable(name, holder.variables[name], holder.created_at))
-
-
-@endpoint("PATCH", f"{VARIABLES}/{{name}}", "actions_variables: write", statuses=(204, 404, 422))
-@endpoint("PATCH", f"{OF_ENVIRONMENT}/{{name}}", "environments: write", statuses=(204, 404, 422))
-def update_variable(call: Call) -> Answer:
-    """Change a variable."""
-    variables = _holder(call).variables
-    name = _name(call, variables)
-    value = _value(call)
-    variables[name] = variables[name] if value is None else value
-    return Answer(204)
 
 
 @endpoint("GET", f"{ACTIONS}/organization-variables", "actions_variables: read", statuses=(200,))
@@ -147,18 +129,23 @@ def read_actions_of_jobs(call: Call) -> Answer:
 @endpoint("GET", SITE, "pages: read", statuses=(200, 404))
 def read_site(call: Call) -> Answer:
     """Return the repository's site, which its workflows publish."""
-    if not call.repository.has_pages:
+    repository = call.repository
+    if not repository.has_pages:
         raise requests.not_found()
-    return Answer(200, _site(call))
-
-
-@endpoint("POST", SITE, "administration: write", statuses=(201, 409))
-def create_site(call: Call) -> Answer:
-    """Create the site, which everybody may read, even if the repository is private."""
-    if call.repository.has_pages:
-        raise RefusedError(409, "GitHub Pages is already enabled.")
-    call.repository.has_pages = True
-    return Answer(201, _site(call))
+    answer = {
+        "url": f"{call.url}/pages",
+        "status": None,
+        "cname": None,
+        "custom_404": False,
+        "html_url": f"https://{repository.owner}.github.io/{repository.name}/",
+        "build_type": "workflow",
+        "source": {"branch": repository.default_branch, "path": "/"},
+        "public": True,
+        "protected_domain_state": None,
+        "pending_domain_unverified_at": None,
+        "https_enforced": True,
+    }
+    return Answer(200, answer)
 
 
 def _holder(call: Call) -> Repository | Environment:
@@ -199,20 +186,6 @@ def _variables(call: Call, variables: dict[str, str], created_at: datetime) -> A
     return Answer(200, {"total_count": len(variables), "variables": answer}, headers)
 
 
-def _name(call: Call, variables: dict[str, str]) -> str:
-    name = call.parameters["name"].upper()
-    if name not in variables:
-        raise requests.not_found()
-    return name
-
-
-def _value(call: Call) -> str | None:
-    value = requests.text(call.body, "value")
-    if value and len(value.encode()) > MAX_SIZE:
-        raise RefusedError(422, "Variable value is too large (maximum is 48 KB)")
-    return value
-
-
 def _variable(name: str, value: str, created_at: datetime) -> Json:
     return {"name": name, "value": value, **_times(created_at)}
 
@@ -225,20 +198,3 @@ def _secrets(call: Call, names: Sequence[str], created_at: datetime) -> Answer:
 
 def _times(created_at: datetime) -> dict[str, str]:
     return {"created_at": timestamp(created_at), "updated_at": timestamp(created_at)}
-
-
-def _site(call: Call) -> Json:
-    repository = call.repository
-    return {
-        "url": f"{call.url}/pages",
-        "status": None,
-        "cname": None,
-        "custom_404": False,
-        "html_url": f"https://{repository.owner}.github.io/{repository.name}/",
-        "build_type": "workflow",
-        "source": {"branch": repository.default_branch, "path": "/"},
-        "public": True,
-        "protected_domain_state": None,
-        "pending_domain_unverified_at": None,
-        "https_enforced": True,
-    }

@@ -21,7 +21,6 @@ from kalypso_sandbox.store import WorkflowRun
 
 ALL: Final = "/repos/{owner}/{repo}/actions/workflows"
 ONE: Final = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}"
-RUNS: Final = "/repos/{owner}/{repo}/actions/runs"
 
 MAX_INPUTS: Final = {"github.com": 25, "ghes": 10}
 MAX_CHARACTERS: Final = 65_535
@@ -35,12 +34,6 @@ MAX_PROPERTIES: Final = 10
 def read_all(call: Call) -> Answer:
     """List the workflows of the default branch."""
     return requests.counted(call, "workflows", _workflows(call), payloads.workflow)
-
-
-@endpoint("GET", ONE, "actions: read", statuses=(200, 404))
-def read(call: Call) -> Answer:
-    """Return a workflow by its id or file name."""
-    return Answer(200, payloads.workflow(call, _workflow(call)))
 
 
 @endpoint("POST", f"{ONE}/dispatches", "actions: write", statuses=(200, 204, 400, 404, 422))
@@ -82,27 +75,11 @@ def dispatch(call: Call) -> Answer:
     return Answer(200, answer)
 
 
-@endpoint("GET", RUNS, "actions: read", statuses=(200,))
-def read_runs(call: Call) -> Answer:
-    """List runs, latest first."""
-    return _runs(call, call.repository.runs)
-
-
 @endpoint("GET", f"{ONE}/runs", "actions: read", statuses=(200, 404))
 def read_runs_of_workflow(call: Call) -> Answer:
     """List the runs of a workflow, latest first."""
     path = _workflow(call).path
     return _runs(call, [run for run in call.repository.runs if run.workflow == path])
-
-
-@endpoint("GET", f"{RUNS}/{{run_id}}", "actions: read", statuses=(200, 404))
-def read_run(call: Call) -> Answer:
-    """Return a run."""
-    run_id = call.parameters["run_id"]
-    run = next((run for run in call.repository.runs if str(run.id) == run_id), None)
-    if run is None:
-        raise requests.not_found()
-    return Answer(200, _run(call, run))
 
 
 @endpoint("POST", "/repos/{owner}/{repo}/dispatches", "contents: write", statuses=(204, 422))

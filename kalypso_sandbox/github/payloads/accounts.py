@@ -110,28 +110,6 @@ def author(access: RepositoryAccess, address: str) -> Json:
     return user(access, login) if login.lower() in access.store.accounts else None
 
 
-def public_user(access: RepositoryAccess, login: str) -> Json:
-    """Return GitHub's `public-user`."""
-    owned = [
-        repository
-        for repository in access.store.repositories.values()
-        if repository.owner.lower() == login.lower()
-    ]
-    joined = min((repository.created_at for repository in owned), default=access.store.now)
-    unknown = ("name", "company", "location", "email", "hireable", "bio", "twitter_username")
-    return {
-        **user(access, login),
-        **dict.fromkeys(unknown),
-        "blog": "",
-        "public_repos": sum(not repository.private for repository in owned),
-        "public_gists": 0,
-        "followers": 0,
-        "following": 0,
-        "created_at": timestamp(joined),
-        "updated_at": timestamp(joined),
-    }
-
-
 def own_person(access: RepositoryAccess) -> Person:
     """Return the identity as the author of a commit, with the address that GitHub issues."""
     account = access.store.account(access.identity.login)

@@ -17,7 +17,7 @@ from kalypso_sandbox.github.payloads.accounts import (
     user,
 )
 from kalypso_sandbox.json_http import Json
-from kalypso_sandbox.store import Comment, Issue, IssueEvent, Label, PullRequest, Repository, Review
+from kalypso_sandbox.store import Comment, Issue, IssueEvent, Label, PullRequest, Repository
 
 REACTIONS: Final = ("+1", "-1", "laugh", "hooray", "confused", "heart", "rocket", "eyes")
 
@@ -228,24 +228,3 @@ def _branch(
         "user": user(access, repository.owner),
         "repo": simple_repository(access.at(repository)),
     }
-
-
-def review(access: RepositoryAccess, issue: Issue, review: Review) -> Json:
-    """Return GitHub's `pull-request-review`."""
-    url = f"{access.url}/pulls/{issue.number}"
-    page = f"{access.page}/pull/{issue.number}#pullrequestreview-{review.id}"
-    answer = {
-        "id": review.id,
-        "node_id": node_id("PullRequestReview", review.id),
-        "user": user(access, review.author),
-        "body": review.body,
-        "state": review.state,
-        "html_url": page,
-        "pull_request_url": url,
-        "author_association": association(access, review.author),
-        "_links": {"html": {"href": page}, "pull_request": {"href": url}},
-        "commit_id": review.commit,
-    }
-    if review.submitted_at:
-        answer["submitted_at"] = timestamp(review.submitted_at)
-    return answer

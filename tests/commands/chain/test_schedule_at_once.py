@@ -254,7 +254,7 @@ def test_labels_come_with_the_pull_request_or_later(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(acme)
-    acme.ask("PUT", f"{GITOPS}/issues/1/labels", {"labels": ["bug"]})
+    acme.ask("PATCH", f"{GITOPS}/issues/1", {"labels": ["bug"]})
     assert actions(run(acme)) == [(1, "updated")]
     assert labels(acme.pulls()[0]) == {"bug", "kalypso", "promoted"}
     assert LABELS.keys() >= labels(acme.pulls()[0]) - {"bug"}

@@ -46,13 +46,13 @@ def test_who_may_what(sandbox: Sandbox) -> None:
         ("POST", ISSUES, user(sandbox, "user", {}), PERSONAL),
         ("POST", "/repos/acme/open/issues", job, "403 Resource not accessible by integration"),
         ("POST", "/repos/acme/open/issues", "", "401 Requires authentication"),
-        ("GET", "/user", "", "401 Requires authentication"),
-        ("GET", "/app", job, "401 A JSON web token could not be decoded"),
+        ("GET", "/rate_limit", "", "401 Requires authentication"),
+        ("GET", "/app/installations", job, "401 A JSON web token could not be decoded"),
     ]
     for method, path, authorization, expected in cases:
         answer = ask(sandbox, method, path, by=authorization, json={})
         assert refusal_of(answer) == expected, (method, path, authorization)
-    for path in ("", "/issues", "/git/matching-refs/heads"):
+    for path in ("", "/issues", "/git/ref/heads/main"):
         assert ask(sandbox, "GET", f"/repos/acme/open{path}").status_code in {200, 409}
 
 

@@ -1,44 +1,13 @@
-"""Commits, comparisons, files, and commit statuses."""
+"""Comparisons, and commit statuses."""
 
 from __future__ import annotations
 
 import pytest
 
-from kalypso_sandbox.github.api import commits
+from kalypso_sandbox.github.branch_rules import combined_state, latest_statuses
 from kalypso_sandbox.store import Status
 from tests.sandbox.api_client import ApiClient
 from tests.sandbox.served_sandbox import NOON
-
-
-def test_what_a_commit_changes(github: ApiClient) -> None:
-    before = {"a.txt": "1\n2\n3\n4\n5\n", "gone": "x\n", "image": "\0\1"}
-    github.commit("main", before)
-    after = {
-        "a.txt": None,
-        "b.txt": "1\n2\n3\n4\n5\n6\n",
-        "gone": None,
-        "image": "\0\2",
-        "new": "n",
-    }
-    response = github.made("GET", f"commits/{github.commit('main', after)}")
-    files = {
-        file["filename"]: (file["status"], file["additions"], file["deletions"])
-        for file in response["files"]
-    }
-    assert files == {
-        "b.txt": ("renamed", 1, 0),
-        "gone": ("removed", 0, 1),
-        "image": ("modified", 0, 0),
-        "new": ("added", 1, 0),
-    }
-    assert response["files"][0]["previous_filename"] == "a.txt"
-    assert response["stats"] == {"total": 3, "additions": 2, "deletions": 1}
-    assert response["author"]["login"] == "somebody"
-
-
-def test_the_first_commit_adds_everything(github: ApiClient) -> None:
-    (file,) = github.made("GET", f"commits/{github.root}")["files"]
-    assert (file["filename"], file["status"]) == ("README.md", "added")
 
 
 @pytest.mark.parametrize(
@@ -97,29 +66,6 @@ def test_commits_without_a_common_one_are_not_compared(github: ApiClient) -> Non
     assert github.refused("GET", "compare/main") == "404 Not Found"
 
 
-def test_the_pull_requests_of_a_commit(github: ApiClient) -> None:
-    first = github.branch("a")
-    second = github.commit("a", {"a2": "1"})
-    number = github.propose("a")
-    github.branch("other")
-    rejected = github.propose("a", "other")
-    github.made("PATCH", f"pulls/{rejected}", {"state": "closed"})
-
-    def found(commit: str) -> list[int]:
-        return [pull["number"] for pull in github.made("GET", f"commits/{commit}/pulls")]
-
-    assert found(first) == found(second) == found("a") == [number]
-    assert found(github.root) == []
-    merged = github.made("PUT", f"pulls/{number}/merge", {"merge_method": "squash"})["sha"]
-    assert found(merged) == [number]
-    github.commit("a", {"a3": "1"})
-    assert found("a") == []
-    again = github.propose("a")
-    assert found(second) == [number, again]
-    github.made("PUT", f"pulls/{again}/merge", {})
-    assert found(second) == [number, again]
-
-
 def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None:
     github.made("POST", f"statuses/{github.root}", {"state": state, "context": context, **more})
 
@@ -137,16 +83,14 @@ def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None
 def test_the_combined_status(github: ApiClient, states: list[str], combined: str) -> None:
     for number, state in enumerate(states):
         post(github, state, f"context {number}")
-    response = github.made("GET", "commits/main/status")
-    assert (response["state"], response["total_count"]) == (combined, len(states))
-    assert [status["state"] for status in response["statuses"]] == states
+    assert combined_state(github.repository.statuses) == combined
 
 
 def test_the_last_status_of_a_context_counts_whatever_its_case(github: ApiClient) -> None:
     post(github, "failure", "Kalypso/dev", description="first")
     post(github, "success", "kalypso/DEV", description="second")
-    (latest,) = github.made("GET", f"commits/{github.root}/status")["statuses"]
-    assert (latest["context"], latest["description"]) == ("kalypso/DEV", "second")
+    (latest,) = latest_statuses(github.repository, github.root).values()
+    assert (latest.context, latest.description) == ("kalypso/DEV", "second")
     response = github.made("GET", f"commits/{github.root}/statuses")
     assert [status["description"] for status in response] == ["second", "first"]
 
@@ -180,7 +124,7 @@ def test_the_commit_must_exist(github: ApiClient) -> None:
     unknown = "1" * 40
     refused = github.refused("POST", f"statuses/{unknown}", {"state": "success"})
     assert refused == f"422 No commit found for SHA: {unknown}"
-    assert github.refused("GET", "commits/nowhere/status") == "404 Not Found"
+    assert github.refused("GET", "commits/nowhere/statuses") == "404 Not Found"
 
 
 def test_a_commit_takes_a_thousand_statuses_of_a_context(github: ApiClient) -> None:
@@ -200,17 +144,3 @@ def test_a_commit_takes_a_thousand_statuses_of_a_context(github: ApiClient) -> N
     refused = github.refused("POST", f"statuses/{github.root}", {"state": "error", "context": "k"})
     assert "reached the maximum number of statuses" in refused
     post(github, "error", "another")
-
-
-def test_the_combined_status_comes_in_pages_of_thirty(github: ApiClient) -> None:
-    for number in range(31):
-        post(github, "success", f"context {number}")
-    answer = github.ask("GET", "commits/main/status")
-    assert len(answer.json()["statuses"]) == 30
-    assert answer.links["next"]["url"].endswith("/commits/main/status?page=2")
-
-
-def test_no_more_entries_of_a_folder(github: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commits, "MAX_ENTRIES", 3)
-    github.commit("main", {f"many/{number}": "x" for number in range(5)})
-    assert [entry["name"] for entry in github.made("GET", "contents/many")] == ["0", "1", "2"]

@@ -114,14 +114,6 @@ def test_a_ref_is_made_read_moved_and_deleted(github: ApiClient) -> None:
     assert pushed == ["feat/a", "main", "feat/a", "feat/a"]
 
 
-def test_refs_are_found_by_their_beginning(github: ApiClient) -> None:
-    for name in ("a", "ab", "b"):
-        github.made("POST", "git/refs", {"ref": f"refs/heads/{name}", "sha": github.root})
-    references = github.made("GET", "git/matching-refs/heads/a")
-    assert [reference["ref"] for reference in references] == ["refs/heads/a", "refs/heads/ab"]
-    assert github.refused("GET", "git/ref/heads/m") == "404 Not Found"
-
-
 @pytest.mark.parametrize(
     ("ref", "sha", "reason"),
     [

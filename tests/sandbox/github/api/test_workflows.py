@@ -12,6 +12,7 @@ from tests.sandbox.api_client import ApiClient, hub
 
 FILE = ".github/workflows/check.yaml"
 DISPATCH = "actions/workflows/check.yaml/dispatches"
+RUNS = "actions/workflows/check.yaml/runs"
 CHECK = """\
 name: Check
 on:
@@ -71,8 +72,8 @@ def test_the_inputs_of_a_workflow() -> None:
 def test_the_title_of_a_run(github: ApiClient, run_name: str, title: str) -> None:
     with_workflow(github, f"{CHECK}run-name: {run_name}\n")
     body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
-    number = github.made("POST", DISPATCH, body)["workflow_run_id"]
-    run = github.made("GET", f"actions/runs/{number}")
+    github.made("POST", DISPATCH, body)
+    (run,) = github.made("GET", RUNS)["workflow_runs"]
     assert (run["name"], run["display_title"]) == ("Check", title)
 
 
@@ -84,16 +85,16 @@ def test_workflows_of_the_default_branch(github: ApiClient) -> None:
         (".github/workflows/b.yml", ".github/workflows/b.yml"),
         (FILE, "Check"),
     ]
-    second = response["workflows"][1]
-    assert github.made("GET", f"actions/workflows/{second['id']}") == second
-    assert github.made("GET", "actions/workflows/check.yaml") == second
+    number = response["workflows"][1]["id"]
+    assert github.made("GET", f"actions/workflows/{number}/runs") == github.made("GET", RUNS)
 
 
 def test_a_run_is_started_and_named(github: ApiClient) -> None:
     commit = with_workflow(github)
     body = {"ref": "main", "inputs": {"commit": "abc"}, "return_run_details": True}
     response = github.made("POST", DISPATCH, body)
-    run = github.made("GET", f"actions/runs/{response['workflow_run_id']}")
+    (run,) = github.made("GET", RUNS)["workflow_runs"]
+    assert run["id"] == response["workflow_run_id"]
     assert (run["url"], run["html_url"]) == (response["run_url"], response["html_url"])
     assert (run["head_branch"], run["head_sha"], run["path"]) == ("main", commit, FILE)
     assert (run["status"], run["conclusion"], run["run_number"]) == ("queued", None, 1)
@@ -181,11 +182,11 @@ def test_runs_are_found(github: ApiClient) -> None:
     github.repository.runs[0].conclusion = "failure"
     ids = [run.id for run in github.repository.runs]
 
-    def found(query: str, path: str = "actions/runs") -> list[int]:
-        runs = github.made("GET", f"{path}?{query}")["workflow_runs"]
+    def found(query: str) -> list[int]:
+        runs = github.made("GET", f"{RUNS}?{query}")["workflow_runs"]
         return [ids.index(run["id"]) for run in runs]
 
-    assert found("") == found("", "actions/workflows/check.yaml/runs") == [2, 1, 0]
+    assert found("") == [2, 1, 0]
     assert found("branch=main&event=workflow_dispatch") == [2, 0]
     assert found("status=failure") == found("status=completed") == [0]
     assert found("status=in_progress") == []
