@@ -95,7 +95,7 @@ def test_a_trial(tmp_path: Path, end: int) -> None:
         assert again["app"] == document["app"]
         assert set(again["repositories"]) == {"acme/one", "anna/two", "acme/fleet"}
         (commit,) = [ask(again, "GET", "/repos/acme/fleet/branches/main")]
-        assert commit["commit"]["message"] == "first"
+        assert commit["commit"]["commit"]["message"] == "first"
 
 
 def test_the_app_of_the_first_start(tmp_path: Path) -> None:

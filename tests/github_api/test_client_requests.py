@@ -21,8 +21,7 @@ from kalypso_actions.clients.github import (
 from kalypso_sandbox import Exchange, Sandbox
 from kalypso_sandbox.github.endpoints import ENDPOINTS
 from tests.git_repositories import programs
-from tests.github_api.client_calls import FLEET
-from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS
+from tests.github_api.client_calls import APP_ENDPOINTS, CALLS, CLIENT_ENDPOINTS, FLEET
 from tests.github_api.populated_sandbox import Scene
 from tests.github_api.traffic import by_client, check_exchanges
 
