@@ -9,6 +9,6 @@ The README says what it serves, and in what it is as unkind as the real servers.
 
 from kalypso_sandbox.embedded import Sandbox
 from kalypso_sandbox.faults import Fault
-from kalypso_sandbox.traffic import Exchange
+from kalypso_sandbox.state import Exchange
 
 __all__ = ["Exchange", "Fault", "Sandbox"]

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import BRANCHES, BareRepository, RefUpdate
 from kalypso_sandbox.github import events, tokens
 from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
-from kalypso_sandbox.github.merging import merge_ready
-from kalypso_sandbox.github.pushes import handle_push
+from kalypso_sandbox.github.pushes import handle_push, merge_ready
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import (
     App,

@@ -43,8 +43,7 @@ from kalypso_sandbox.github.rest import (
 )
 from kalypso_sandbox.json_http import Answer
 from kalypso_sandbox.page import address_on_page
-from kalypso_sandbox.state import State
-from kalypso_sandbox.traffic import Exchange
+from kalypso_sandbox.state import Exchange, State
 
 log = logging.getLogger(__name__)
 

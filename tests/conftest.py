@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.github import tokens
-from kalypso_sandbox.traffic import Traffic
+from kalypso_sandbox.state import Traffic
 from tests.github_api.client_calls import CLIENT_ENDPOINTS
 from tests.github_api.traffic import by_client, check_events, check_exchanges
 from tests.parameter_ids import readable

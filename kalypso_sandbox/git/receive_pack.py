@@ -16,8 +16,7 @@ from typing import Final
 
 from kalypso_actions.clients.git.program import NO_USER_CONFIG, Git
 from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_sandbox.git.commits import Person
-from kalypso_sandbox.git.objects import LooseObjects
+from kalypso_sandbox.git.objects import LooseObjects, Person
 from kalypso_sandbox.git.repositories import (
     NO_OBJECT,
     BareRepository,
@@ -26,8 +25,7 @@ from kalypso_sandbox.git.repositories import (
 )
 from kalypso_sandbox.github import branch_rules
 from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
-from kalypso_sandbox.github.merging import merge_ready
-from kalypso_sandbox.github.pushes import handle_push
+from kalypso_sandbox.github.pushes import handle_push, merge_ready
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import Identity
 

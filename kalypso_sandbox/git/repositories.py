@@ -20,17 +20,19 @@ from kalypso_actions.clients.git import GitFiles
 from kalypso_actions.clients.git.files import GitObject, batch_objects
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
-from kalypso_sandbox.git.commits import (
+from kalypso_sandbox.git.objects import (
     EMPTY_TREE,
+    FULL_ID,
     OPTIONS,
+    Change,
     FileChange,
     GitCommit,
+    LooseObjects,
     Person,
     commit_content,
     parse_commit,
     parse_diff_tree,
 )
-from kalypso_sandbox.git.objects import FULL_ID, Change, LooseObjects
 
 BRANCHES: Final = "refs/heads/"
 NO_OBJECT: Final = "0" * 40

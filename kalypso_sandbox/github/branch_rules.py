@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Final, Literal
 
 from kalypso_actions.model.workflow_placeholders import FOLDER
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import BareRepository, RefUpdate
 from kalypso_sandbox.github.access import RepositoryAccess
 from kalypso_sandbox.store import BranchRule, Issue, PullRequest, Repository, Status, Store

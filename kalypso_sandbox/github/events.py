@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_sandbox.git.commits import GitCommit
+from kalypso_sandbox.git.objects import GitCommit
 from kalypso_sandbox.git.repositories import BRANCHES, NO_OBJECT, RefUpdate
 from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
 from kalypso_sandbox.github.payloads import commits, issues

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Request, Response
 from kalypso_sandbox import json_http
 from kalypso_sandbox.github.access import ANONYMOUS, allowed, not_accessible, visible
 from kalypso_sandbox.github.endpoints import Call, RefusedError, RouteMatch, by_id
-from kalypso_sandbox.github.merging import merge_ready
+from kalypso_sandbox.github.pushes import merge_ready
 from kalypso_sandbox.github.tokens import UNDECODABLE, authenticate
 from kalypso_sandbox.json_http import Answer
 from kalypso_sandbox.state import State

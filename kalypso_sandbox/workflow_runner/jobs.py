@@ -5,6 +5,7 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-synt
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,9 @@ JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs"
 """The supported keys. Refuse other keys, because they would have no effect.
 
 Concurrency groups and time limits also have no effect, because one job runs after the other."""
+
+PLACE: Final = re.compile(r"\$\{\{(.*?)\}\}")
+VALUE: Final = re.compile(r"(?P<path>[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*)|'(?P<text>[^']*)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +238,59 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
         if re.fullmatch(expression, name):
             matches = not pattern.startswith("!")
     return matches
+
+
+Contexts = Mapping[str, Any]
+"""The contexts of expressions: `github`, `inputs`, `vars`, `secrets`."""
+
+
+def filled(text: str, contexts: Contexts) -> str:
+    """Replace the expressions in `text` with their values; an absent value is "".
+
+    An expression is a property of a context (`inputs.environment`), a string in quotes, a
+    comparison of two of these (`==`, `!=`), or several of these with an operator between them.
+    `||` gives the first value that is not empty; `&&` gives the last value, unless an earlier one
+    is empty. Raises KalypsoError for an unsupported expression.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
+    """
+    return PLACE.sub(lambda match: _value(match[1], contexts), text)
+
+
+def _value(expression: str, contexts: Contexts) -> str:
+    for alternative in expression.split("||"):
+        values = [_operand(operand, expression, contexts) for operand in alternative.split("&&")]
+        if all(values):
+            return values[-1]
+    return ""
+
+
+def _operand(operand: str, expression: str, contexts: Contexts) -> str:
+    """Return a value; for a comparison, `true`, or "", which counts as false on GitHub, too."""
+    for operator in ("==", "!="):
+        left, separator, right = operand.partition(f" {operator} ")
+        if separator:
+            values = [_operand(side, expression, contexts) for side in (left, right)]
+            is_equal = values[0].lower() == values[1].lower()
+            return "true" if is_equal == (operator == "==") else ""
+    match = VALUE.fullmatch(operand.strip())
+    if match is None or (match["path"] and match["path"].partition(".")[0] not in contexts):
+        raise KalypsoError(
+            f"the expression {expression.strip()!r} is not supported here",
+            advice=f"begin with one of {', '.join(contexts)}",
+        )
+    return _as_text(_property(match["path"], contexts)) if match["path"] else match["text"]
+
+
+def _property(path: str, contexts: Contexts) -> Any:
+    value: Any = contexts
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _as_text(value: Any) -> str:
+    """Convert a value as GitHub does."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

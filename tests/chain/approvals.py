@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from kalypso_sandbox.store import RunStatus
-from kalypso_sandbox.workflow_runner import expressions
-from kalypso_sandbox.workflow_runner.jobs import Job
+from kalypso_sandbox.workflow_runner.jobs import Job, filled
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
 
 
@@ -32,7 +31,7 @@ class Approvals:
         for number, job in enumerate(run.jobs):
             # The first job of a second half has its approval; its needs ran in the first half.
             is_approved = number == 0 and job.needs
-            environment = expressions.filled(job.environment, contexts)
+            environment = filled(job.environment, contexts)
             if not is_approved and environment in self.environments:
                 self._whole[run.event.id, run.workflow.path] = run
                 jobs = run.jobs

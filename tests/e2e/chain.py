@@ -20,8 +20,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
 from kalypso_actions.commands.demo.scenario_runner import InProcess, People
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.embedded import AUTHORITY
-from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
-from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import RunnerEnvironment, WorkflowRunner
 from tests.e2e import organisation
 from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock

@@ -13,14 +13,14 @@ from typing import Final
 
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import JobIdentity
-from kalypso_sandbox.workflow_runner import expressions
-from kalypso_sandbox.workflow_runner.jobs import ARTIFACT_ACTIONS, Job
-from kalypso_sandbox.workflow_runner.runner_environment import (
+from kalypso_sandbox.workflow_runner.jobs import ARTIFACT_ACTIONS, Job, filled
+from kalypso_sandbox.workflow_runner.runs import (
     ID_TOKEN,
+    Run,
     RunnerEnvironment,
+    WorkflowRunner,
     is_restricted,
 )
-from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner
 from tests.e2e import act, job_file
 from tests.e2e.act import Act, JobRun
 from tests.git_repositories import git
@@ -96,7 +96,7 @@ class Jobs:
         token = self._runner_environment.token(event, job)
         secrets = {} if is_restricted(event) else self._secrets
         contexts = self._runner_environment.contexts(event, token, secrets)
-        environment = expressions.filled(job.environment, contexts)
+        environment = filled(job.environment, contexts)
         about = contexts["inputs"].get("environment", "")
         folder = self._new_folder(run.file, job.name, about)
         if skipped:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Final
 
+from kalypso_sandbox.state import Exchange
 from kalypso_sandbox.store import Event
-from kalypso_sandbox.traffic import Exchange
 from tests.github_api.description import (
     GITHUB,
     SERVER,

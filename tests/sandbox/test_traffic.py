@@ -7,9 +7,9 @@ import base64
 import jwt
 import pytest
 
-from kalypso_sandbox import Exchange, Fault, Sandbox, traffic
+from kalypso_sandbox import Exchange, Fault, Sandbox, state
 from kalypso_sandbox.azure import JobIdentity
-from kalypso_sandbox.traffic import Traffic
+from kalypso_sandbox.state import Traffic
 from tests.sandbox.served_sandbox import FLEET, NOON, ask
 
 ISSUES = f"/repos/{FLEET}/issues"
@@ -88,8 +88,8 @@ def test_no_token_that_is_given_is_kept(sandbox: Sandbox) -> None:
 
 
 def test_the_record_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(traffic, "MAX_EXCHANGES", 3)
-    monkeypatch.setattr(traffic, "MAX_SIZE", 10)
+    monkeypatch.setattr(state, "MAX_EXCHANGES", 3)
+    monkeypatch.setattr(state, "MAX_SIZE", 10)
     kept = Traffic()
 
     def add(path: str, size: int) -> list[str]:

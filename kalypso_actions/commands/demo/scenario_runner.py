@@ -45,11 +45,11 @@ from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.clock import Clock
-from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
 from kalypso_sandbox.workflow_runner.runs import (
     CompletedStep,
     JobLog,
     Run,
+    RunnerEnvironment,
     StepResult,
     WorkflowRunner,
 )

@@ -5,13 +5,10 @@ Importing this package fills the table `kalypso_sandbox.github.endpoints.ENDPOIN
 
 from kalypso_sandbox.github.api import (  # noqa: F401
     apps,
-    commits,
     git_data,
     issues,
-    labels,
     pull_requests,
     repositories,
-    settings,
     workflows,
 )
 from kalypso_sandbox.github.graphql import queries  # noqa: F401

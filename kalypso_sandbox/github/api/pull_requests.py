@@ -11,9 +11,9 @@ from kalypso_sandbox.github import events, pushes
 from kalypso_sandbox.github.api import issues, requests
 from kalypso_sandbox.github.branch_rules import merge_refusals, try_merge
 from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
-from kalypso_sandbox.github.merging import NOT_MERGEABLE, perform_merge
 from kalypso_sandbox.github.payloads import commits
 from kalypso_sandbox.github.payloads import issues as payloads
+from kalypso_sandbox.github.pushes import NOT_MERGEABLE, perform_merge
 from kalypso_sandbox.json_http import Answer
 from kalypso_sandbox.store import Issue, PullRequest, Repository
 

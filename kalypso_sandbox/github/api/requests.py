@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 from urllib.parse import urlencode
 
-from kalypso_sandbox.git.commits import GitCommit
+from kalypso_sandbox.git.objects import GitCommit
 from kalypso_sandbox.github.endpoints import Call, RefusedError, by_id, invalid, number
 from kalypso_sandbox.json_http import Answer, Json
 from kalypso_sandbox.store import Issue

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.github.access import RepositoryAccess
 from kalypso_sandbox.json_http import Json
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import quote
 
-from kalypso_sandbox.git.commits import FileChange, GitCommit, Person
+from kalypso_sandbox.git.objects import FileChange, GitCommit, Person
 from kalypso_sandbox.github.access import RepositoryAccess
 from kalypso_sandbox.github.payloads.accounts import (
     author,

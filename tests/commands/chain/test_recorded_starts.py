@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox import Fault
-from kalypso_sandbox.traffic import Exchange
+from kalypso_sandbox.state import Exchange
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.permission_scenes import SCENES
 from tests.commands.chain.promotions import sign_in

@@ -15,7 +15,7 @@ from kalypso_actions.inputs.cd import CdInputs
 from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox import Fault
-from kalypso_sandbox.git.commits import GitCommit
+from kalypso_sandbox.git.objects import GitCommit
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation

@@ -10,7 +10,7 @@ from typing import Any
 
 from kalypso_sandbox.azure import Azure, Cluster, Configuration
 from kalypso_sandbox.azure.sync import Head
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import RefUpdate
 from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.github.pushes import handle_push

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_sandbox.azure import Azure, Failure
 from kalypso_sandbox.azure.sync import Head, RepositoryHistory, SyncState, sync_state
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import RefUpdate
 from kalypso_sandbox.github.access import access_of_event
 from kalypso_sandbox.github.pushes import handle_push

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.process import ProcessError
-from kalypso_sandbox.git.commits import FileChange, Person
+from kalypso_sandbox.git.objects import FileChange, Person
 from kalypso_sandbox.git.repositories import MAX_CACHED_TREES, BareRepository
 from tests.git_repositories import git, programs
 

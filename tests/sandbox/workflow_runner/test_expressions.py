@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.workflow_runner.expressions import filled
+from kalypso_sandbox.workflow_runner.jobs import filled
 
 CONTEXTS = {
     "github": {"event": {"before": "abc", "forced": False, "number": 7}, "ref_name": "dev"},

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_sandbox.git.commits import Person
+from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
 from kalypso_sandbox.github.workflow_files import parse
 from kalypso_sandbox.store import Event

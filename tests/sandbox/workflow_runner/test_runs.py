@@ -21,8 +21,7 @@ from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.store import Environment
 from kalypso_sandbox.workflow_runner.clock import Clock
-from kalypso_sandbox.workflow_runner.runner_environment import RunnerEnvironment
-from kalypso_sandbox.workflow_runner.runs import LATENCY, JobLog, WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import LATENCY, JobLog, RunnerEnvironment, WorkflowRunner
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
