@@ -63,7 +63,7 @@ def start_kalypso(
 
 def command_named(name: str) -> Any:
     """Return a command in Typer's form, ours or that of an entry point."""
-    return load(name, COMMANDS[name]) if name in COMMANDS else load_plugin(name, PLUGINS[name])
+    return load(name) if name in COMMANDS else load_plugin(name, PLUGINS[name])
 
 
 def _text(stream: TextIOWrapper) -> str:

@@ -1,8 +1,7 @@
-"""The command line: build the runtime of a command, run it, and catch its errors.
+"""The command line: options from the models of the inputs, one printer of each document, one catch.
 
     $ kalypso render dev --gitops ../gitops@dev
 
-`command_list` names each command with its module; `command` makes the options from the model of the
-inputs, prints the document, and gives the exit code: 0 success; 1 problems found; 2 wrong usage or
-inputs.
+`command_list` describes each command and names the module of its class. The exit code is 0 for
+success, 1 for problems, and 2 for wrong usage or inputs.
 """

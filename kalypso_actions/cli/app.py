@@ -22,10 +22,13 @@ class LazyGroup(TyperGroup):
     """Loads a command when it is called; `--help` needs only names and summaries."""
 
     table: ClassVar[Mapping[str, LazyCommand]] = {}
+    prefix: ClassVar[str] = ""
+    """The words of a group in the names of its commands."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        for name, command in self.table.items():
+        for words, command in self.table.items():
+            name = words.rpartition(" ")[2]
             self.add_command(TyperCommand(name, help=command.summary, hidden=command.hidden))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
@@ -38,14 +41,14 @@ class LazyGroup(TyperGroup):
                 ctx.exit()
             args = [*args[1:], "--help"]
         name, command, rest = super().resolve_command(ctx, args)
-        is_lazy = name in self.table
-        return name, load(name, self.table[name]) if name and is_lazy else command, rest
+        words = f"{self.prefix}{name}"
+        return name, load(words) if words in self.table else command, rest
 
 
 class AppGroup(LazyGroup):
     """The commands of an application team."""
 
-    table = APP_COMMANDS
+    table, prefix = APP_COMMANDS, "app "
 
 
 def application_group() -> Any:

@@ -1,19 +1,28 @@
-"""A command: options from the model of its inputs, one printer of its document, one catch.
+"""A command: its inputs as options, its document printed once, its errors as a document.
 
-A command is a class beside its use of the terminal:
+class Diff(LocalCommand[DiffInputs, DiffDocument]):
+    "Compare: the texts of the help are in `command_list`."
 
-    class Schemas(Command[SchemasInputs, SchemasDocument]):
-        "Write JSON Schemas of all kinds, for editors to complete and check documents."
+    model, document, place = DiffInputs, DiffDocument, "diff:diff"
 
-        def run(self, inputs: SchemasInputs) -> SchemasDocument: ...
-        def show(self, inputs: SchemasInputs, document: SchemasDocument) -> None: ...
+    def show(self, document: DiffDocument) -> None: ...
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Generic, Literal, NoReturn, TypeVar, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NoReturn,
+    TypeVar,
+    get_args,
+    get_origin,
+)
 
 import typer
 from annotated_types import Ge
@@ -21,16 +30,11 @@ from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 from rich.markup import escape
 
+from kalypso_actions.cli.process import import_command
 from kalypso_actions.cli.streams import configure_logging, print_json
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.reading import checked_inputs
-from kalypso_actions.inputs.values import (
-    CommandLine,
-    OutputInputs,
-    command_line_of,
-    described,
-    inputs_of,
-)
+from kalypso_actions.inputs.values import Option, OutputInputs, described, inputs_of, option_of
 from kalypso_actions.report.documents import Document
 
 Given = dict[str, Any]
@@ -45,19 +49,26 @@ SECOND = "_option"
 
 
 class Command(Generic[InputsT, DocumentT]):
-    """A command of the command line; its docstring is its help."""
+    """A command of the command line.
+
+    `place` is its function in `commands`, as module:name. `echoed` are the fields of the document
+    that an error leaves, with the inputs that they repeat. `inputs` are the checked ones.
+    """
 
     model: type[InputsT]
     document: type[DocumentT]
+    place: str
+    echoed: ClassVar[Mapping[str, str]] = {}
+    inputs: InputsT
 
     def __call__(self, given: Given) -> NoReturn:
         """Run the command with its options, and exit."""
         self.log(calls=given.get("verbose", False))
-        inputs, document = self.compute_or_fail(given)
-        self.print(inputs, document)
-        raise typer.Exit(self.exit_code(inputs, document))
+        document = self.compute_or_fail(given)
+        self.print(document)
+        raise typer.Exit(self.exit_code(document))
 
-    def compute_or_fail(self, given: Given) -> tuple[InputsT, DocumentT]:
+    def compute_or_fail(self, given: Given) -> DocumentT:
         """Compute; if programs read the output, print an error as the document, and exit.
 
         Raises KalypsoError.
@@ -70,42 +81,41 @@ class Command(Generic[InputsT, DocumentT]):
                 raise
             raise typer.Exit(error.exit_code) from error
 
-    def compute(self, given: Given) -> tuple[InputsT, DocumentT]:
-        """Return the checked inputs, and the document that they lead to. Raises KalypsoError."""
-        inputs = checked_inputs(self.model, given)
-        return inputs, self.run(inputs)
+    def compute(self, given: Given) -> DocumentT:
+        """Check the inputs, and return the document that they lead to. Raises KalypsoError."""
+        self.inputs = checked_inputs(self.model, given)
+        return self.run()
 
-    def run(self, inputs: InputsT) -> DocumentT:
-        """Return the document of checked inputs. Raises KalypsoError.
+    def run(self) -> DocumentT:
+        """Return the document of the inputs. Raises KalypsoError."""
+        document: DocumentT = self.call(self.inputs)
+        return document
 
-        Each command defines it, or `compute` in its place.
-        """
-        raise NotImplementedError
+    def call(self, *arguments: Any, **named: Any) -> Any:
+        """Call the function at `place`; its imports wait until the help cannot need them."""
+        module, _, name = self.place.partition(":")
+        return getattr(import_command(f"kalypso_actions.commands.{module}"), name)(
+            *arguments, **named
+        )
 
-    def show(self, inputs: InputsT, document: DocumentT) -> None:
+    def show(self, document: DocumentT) -> None:
         """Print the document for people; each command defines it."""
         raise NotImplementedError
 
-    def exit_code(self, inputs: InputsT, document: DocumentT) -> int:
+    def exit_code(self, document: DocumentT) -> int:
         """Return the exit code: 1 for problems."""
-        del inputs
         return 1 if getattr(document, "problems", ()) else 0
-
-    def echo(self, given: Given) -> Mapping[str, Any]:
-        """Return the fields of the document that an error does not change."""
-        del given
-        return {}
 
     def log(self, *, calls: bool) -> None:
         """Log what `--verbose` asks for."""
         configure_logging(calls=calls)
 
-    def print(self, inputs: InputsT, document: DocumentT) -> None:
+    def print(self, document: DocumentT) -> None:
         """Print the document as `--output` says."""
-        if inputs.output == "json":
+        if self.inputs.output == "json":
             print_json(document)
         else:
-            self.show(inputs, document)
+            self.show(document)
 
     def print_error(self, given: Given, error: KalypsoError) -> bool:
         """Print an error for the programs that read the output; return whether any does."""
@@ -115,8 +125,11 @@ class Command(Generic[InputsT, DocumentT]):
         return True
 
     def failed(self, given: Given, error: KalypsoError) -> DocumentT:
-        """Return the document of a run that an error ended."""
-        return self.document.model_validate({**self.echo(given), "problems": error.problems})
+        """Return the document of a run that an error ended: nothing was compared."""
+        fields = {field: given.get(name, "") for field, name in self.echoed.items()}
+        if "compared" in self.document.model_fields:
+            fields["compared"] = False
+        return self.document.model_validate({**fields, "problems": error.problems})
 
 
 def function_of(model: type[OutputInputs], run: Callable[[Given], None]) -> Callable[..., None]:
@@ -154,7 +167,7 @@ def _parameters(model: type[OutputInputs]) -> Iterator[Parameter]:
     """Yield the parameters: arguments and required options first."""
     fields = inputs_of(model)
     ranks = {
-        name: (not command_line_of(field).argument, not field.is_required())
+        name: (not option_of(field).argument, not field.is_required())
         for name, field in fields.items()
     }
     for name in sorted(fields, key=lambda name: ranks[name]):
@@ -167,7 +180,7 @@ def _parameters(model: type[OutputInputs]) -> Iterator[Parameter]:
 
 def _parameters_of(name: str, field: FieldInfo, *, as_texts: bool) -> Iterator[Parameter]:
     """Yield the parameter of an input, and that of an option with the name of an argument."""
-    line, required = command_line_of(field), field.is_required() and not as_texts
+    line, required = option_of(field), field.is_required() and not as_texts
     kind, settings = _kind(field, as_texts=as_texts)
     optional = kind if required else kind | None
     default = Parameter.empty if required else None
@@ -175,7 +188,7 @@ def _parameters_of(name: str, field: FieldInfo, *, as_texts: bool) -> Iterator[P
         metavar = None if line.also_option else line.metavar
         argument = typer.Argument(
             metavar=metavar,
-            help=escape(field.description or ""),
+            help=escape(line.text),
             show_default=False,
             autocompletion=_completion(line),
         )
@@ -204,19 +217,19 @@ def _kind(field: FieldInfo, *, as_texts: bool) -> tuple[Any, dict[str, Any]]:
         # An input that defaults to true takes a value, as in an action; the others are flags.
         return (str, {"metavar": "true|false"}) if field.default else (bool, {})
     if as_texts:
-        text = "|".join(choices) or command_line_of(field).metavar or "TEXT"
+        text = "|".join(choices) or option_of(field).metavar or "TEXT"
         return str, {"metavar": text}
     if choices:
         return annotation, {}
-    metavar: dict[str, Any] = {"metavar": command_line_of(field).metavar or None}
+    metavar: dict[str, Any] = {"metavar": option_of(field).metavar or None}
     if annotation is int:
         least = (bound.ge for bound in field.metadata if isinstance(bound, Ge))
         return int, metavar | {"min": next(least, None)}
-    return list[str] if command_line_of(field).repeatable else str, metavar
+    return list[str] if option_of(field).repeatable else str, metavar
 
 
 def _option(field: FieldInfo, settings: Mapping[str, Any], text: str = "") -> object:
-    line = command_line_of(field)
+    line = option_of(field)
     names = (f"--{field.alias}", line.short) if line.short else (f"--{field.alias}",)
     return typer.Option(
         *names,
@@ -236,7 +249,7 @@ def _default(field: FieldInfo) -> str:
     return f" [default: {default}]" if is_shown else ""
 
 
-def _completion(line: CommandLine) -> Complete | None:
+def _completion(line: Option) -> Complete | None:
     if not line.completes:
         return None
 

@@ -5,7 +5,8 @@ Each step of a job waits for its imports, so a command's module is imported only
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from typer.core import TyperCommand
 
 from kalypso_actions.cli.process import import_command
 from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import COMMANDS as CHAIN_COMMANDS
 
 HELP: Final = {"help_option_names": ["-h", "--help"]}
 """The settings of the app and of each command."""
@@ -34,88 +36,183 @@ class PlainCommand(TyperCommand):
 
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
-    """A command that is not imported yet.
+    """A command that is not imported yet, with its help.
 
-    `module` is a module of this package with a class of the command's name. `summary` is the
-    first paragraph of the help. A `hidden` command is only for jobs.
+    `module` is a module of this package with a class of the command's name. `details` follow the
+    `summary`, and `examples` end the help. `failure` is the meaning of exit code 1. A `hidden`
+    command is only for jobs.
     """
 
     module: str
     summary: str
+    details: str = ""
+    examples: tuple[str, ...] = ()
+    failure: str = "problems"
     hidden: bool = False
 
-
-OTHER_MODULES: Final = {"preview": "preview"}
-"""The modules of the chain's commands that people also run."""
 
 OF_JOBS_ALONE: Final = frozenset({"set-up", "validate-workload"})
 """Commands of actions without options: functions, not classes."""
 
-OF_JOBS: Final = frozenset({"preview-comment"})
+_PLANE: Final = "--control-plane acme/control-plane"
+_APP_RENDER: Final = "kalypso app render --environment dev --source . --configs ../shop-configs"
 
 COMMANDS: Final = {
     "init": LazyCommand(
         "init",
         "Set up two repositories, empty or not, as a control plane and its GitOps repository.",
+        """\
+Writes the workflows, the environments and their branches. An empty control
+plane also gets first templates and a sample workload. Shows the changes
+before it writes, and leaves people's files alone: in an existing control
+plane, it changes only workflow files. It can run again at any time. At the
+end, it lists the tasks that are left to you.
+
+On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
+GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL.
+""",
+        examples=(
+            f"kalypso init {_PLANE} --gitops acme/gitops --dry-run",
+            "kalypso init --control-plane-dir ../control-plane --gitops-dir ../gitops",
+        ),
+        failure="a problem, or no consent",
     ),
     "doctor": LazyCommand(
-        "checks",
+        "github_commands",
         "Check the set-up of a control plane and its GitOps repositories.",
+        """\
+Checks branches, workflow files, names of secrets and variables, permissions
+of the GitHub App, rules of branches, approvals, registrations, rendering, and
+the answers of Azure. Writes nothing without --probe. The token (KALYPSO_TOKEN,
+GH_TOKEN or GITHUB_TOKEN) must be one that can read the repositories' settings.
+With KALYPSO_APP_ID and KALYPSO_APP_PRIVATE_KEY, the App is checked, too, and
+the probe uses it. In a clone of the control plane, --control-plane is not
+needed.
+""",
+        examples=(f"kalypso doctor {_PLANE}",),
     ),
     "render": LazyCommand(
-        "render",
+        "local_commands",
         "Compute the GitOps tree of one environment.",
+        examples=(
+            "kalypso render dev",
+            "kalypso render dev --gitops ../gitops@dev --out tree",
+            "kalypso render dev --base-commit main --diff",
+        ),
+        failure="problems, or with --exit-code a difference",
     ),
     "diff": LazyCommand(
-        "diff",
+        "local_commands",
         "Compare two environments, or two commits of one environment.",
+        examples=(
+            "kalypso diff dev stage",
+            "kalypso diff dev stage --deployed --stat",
+            "kalypso diff dev --deployed",
+            "kalypso diff stage --to main --exit-code",
+        ),
+        failure="new problems, or with --exit-code a difference",
     ),
     "explain": LazyCommand(
-        "explain",
+        "local_commands",
         "Explain an environment: who selects a pair, who set a value, what made a file.",
+        examples=(
+            "kalypso explain dev --target hello-world --cluster-type edge",
+            "kalypso explain stage --key DATABASE_URL",
+            "kalypso explain dev --file large/hello-world/reconciler.yaml",
+        ),
     ),
     "validate": LazyCommand(
-        "validate",
+        "local_commands",
         "Check all documents of branches: schemas, references, templates, names.",
+        examples=(
+            "kalypso validate",
+            f"kalypso validate {_PLANE}",
+            "kalypso validate --source https://github.com/acme/shop=../shop",
+            "kalypso validate --workload .",
+        ),
     ),
     "validate-workload": LazyCommand(
-        "validate",
+        "local_commands",
         "Check the Workloads in the checkout of a job: the action of this name.",
         hidden=True,
     ),
-    "template": LazyCommand("template", "Render one Template with given data, for its author."),
+    "template": LazyCommand(
+        "offline_commands",
+        "Render one Template with given data, for its author.",
+        """\
+The data have the names that templates use. The defaults are:
+
+Environment            dev
+Workspace              team
+Workload               app
+ClusterType            large
+DeploymentTargetName   <Workload>-target
+Namespace              <Environment>-<ClusterType>-<DeploymentTargetName>
+Labels                 workload and workspace
+Manifests, ConfigData  empty
+
+A string in ConfigData is read like a value of a ConfigMap; lists and
+objects are also possible.
+""",
+        examples=("kalypso template templates/flux.yaml --values values.yaml",),
+    ),
     "status": LazyCommand(
-        "checks",
+        "github_commands",
         "Show the pipeline: what each environment has, its state, and what waits for whom.",
+        """\
+From GitHub's statuses, branches, pull requests and issues; --clusters also
+asks the cluster reports. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN)
+needs contents, statuses, pull requests and issues: read. In a clone of the
+control plane, --control-plane is not needed.
+""",
+        examples=(
+            "kalypso status",
+            f"kalypso status {_PLANE} --watch",
+            "kalypso status --environment stage --clusters --json",
+        ),
     ),
     "report": LazyCommand(
-        "report",
+        "local_commands",
         "Write one self-contained page about the whole fleet, and its data.",
+        examples=(
+            "kalypso report --out fleet-report",
+            "kalypso report --control-plane https://github.com/acme/control-plane --out report",
+        ),
     ),
     "check-pages": LazyCommand(
-        "checks",
+        "github_commands",
         "Stop a job before it publishes a report to people who may not see all of it.",
+        """\
+Asks GitHub who may read the site of GitHub Pages, the control plane, and
+each repository that the report shows. What GitHub does not tell counts as
+the worst case. The token needs pages: read, and nothing for public
+repositories.
+""",
         hidden=True,
     ),
     "schemas": LazyCommand(
-        "template",
+        "offline_commands",
         "Write JSON Schemas of all kinds, for editors to complete and check documents.",
+        examples=("kalypso schemas --out .schemas",),
     ),
-    "app": LazyCommand(
-        "app",
-        "The commands for an application team's repositories.",
-    ),
+    "app": LazyCommand("app", "The commands for an application team's repositories."),
     "sandbox": LazyCommand(
-        "sandbox",
+        "offline_commands",
         "Serve GitHub and Azure Resource Graph on this machine, for trials and tests.",
+        examples=("kalypso sandbox --dir trial --repository acme/control-plane",),
     ),
     "demo": LazyCommand(
-        "demo",
+        "offline_commands",
         "Run the whole promotion chain for a sample organisation, on this machine alone.",
+        examples=("kalypso demo",),
     ),
     **{
         command.name: LazyCommand(
-            OTHER_MODULES.get(command.name, "job"), command.summary, command.name in OF_JOBS
+            "local_commands" if command.name == "preview" else "runtime",
+            command.summary,
+            examples=command.examples,
+            failure=command.failure,
+            hidden=command.name == "preview-comment",
         )
         for command in CHAIN
     },
@@ -128,106 +225,54 @@ COMMANDS: Final = {
 """Commands by name, in the order of `--help`."""
 
 APP_COMMANDS: Final = {
-    "render": LazyCommand(
-        "app_render",
+    "app render": LazyCommand(
+        "local_commands",
         "Compute the GitOps tree of an application for one environment.",
+        examples=(
+            f"{_APP_RENDER} --version local --image-tag local --out tree",
+            f"{_APP_RENDER} --gitops ../shop-gitops@dev --out tree",
+        ),
     ),
 }
-"""The commands of `kalypso app`."""
+"""The commands of the group `kalypso app`."""
 
 
-def load(name: str, command: LazyCommand) -> Any:
+def load(words: str) -> Any:
     """Import a command or a group of commands, and return it in Typer's form."""
+    command = (COMMANDS | APP_COMMANDS)[words]
     module = import_command(f"kalypso_actions.cli.{command.module}")
-    if name == "app":
+    if words == "app":
         return module.application_group()
-    words = f"app {name}" if command is APP_COMMANDS.get(name) else name
-    if name in OF_JOBS_ALONE:
-        return in_typer_form(words, getattr(module, name.replace("-", "_")))
-    if command.module == "job":
-        return in_typer_form(words, module.function_of_chain(name))
-    kind = getattr(module, name.title().replace("-", ""))
+    end = help_end(command.examples, command.failure)
+    if words in OF_JOBS_ALONE:
+        return in_typer_form(words, getattr(module, words.replace("-", "_")), end)
     # The parsers of options need imports that the list of commands does not.
     from kalypso_actions.cli.command import function_of  # noqa: PLC0415
 
-    function = function_of(kind.model, kind())
-    function.__doc__ = kind.__doc__
-    return in_typer_form(words, function)
+    if command.module == "runtime":
+        chain = CHAIN_COMMANDS[words]
+
+        def run(given: dict[str, Any]) -> None:
+            raise typer.Exit(module.run_in_job(chain, given))
+
+        function = function_of(chain.model, run)
+    else:
+        kind = getattr(module, "".join(word.title() for word in re.split("[ -]", words)))
+        function = function_of(kind.model, kind())
+    function.__doc__ = f"{command.summary}\n\n{command.details}"
+    return in_typer_form(words, function, end)
 
 
-def in_typer_form(words: str, function: Callable[..., None], end: str = "") -> Any:
-    """Return a command in Typer's form; `end` is the end of its help, by default `help_end`."""
+def in_typer_form(words: str, function: Callable[..., None], end: str) -> Any:
+    """Return a command in Typer's form; `end` is the end of its help."""
     app = typer.Typer(add_completion=False, context_settings=HELP)
     name = words.rpartition(" ")[2]
-    app.command(name, cls=PlainCommand, epilog=end or help_end(words))(function)
+    app.command(name, cls=PlainCommand, epilog=end)(function)
     return typer.main.get_command(app)
 
 
-_APP_RENDER: Final = "kalypso app render --environment dev --source . --configs ../shop-configs"
-_PLANE: Final = "--control-plane acme/control-plane"
-
-EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
-    "init": (
-        f"kalypso init {_PLANE} --gitops acme/gitops --dry-run",
-        "kalypso init --control-plane-dir ../control-plane --gitops-dir ../gitops",
-    ),
-    "app render": (
-        f"{_APP_RENDER} --version local --image-tag local --out tree",
-        f"{_APP_RENDER} --gitops ../shop-gitops@dev --out tree",
-    ),
-    "doctor": (f"kalypso doctor {_PLANE}",),
-    "render": (
-        "kalypso render dev",
-        "kalypso render dev --gitops ../gitops@dev --out tree",
-        "kalypso render dev --base-commit main --diff",
-    ),
-    "diff": (
-        "kalypso diff dev stage",
-        "kalypso diff dev stage --deployed --stat",
-        "kalypso diff dev --deployed",
-        "kalypso diff stage --to main --exit-code",
-    ),
-    "explain": (
-        "kalypso explain dev --target hello-world --cluster-type edge",
-        "kalypso explain stage --key DATABASE_URL",
-        "kalypso explain dev --file large/hello-world/reconciler.yaml",
-    ),
-    "validate": (
-        "kalypso validate",
-        f"kalypso validate {_PLANE}",
-        "kalypso validate --source https://github.com/acme/shop=../shop",
-        "kalypso validate --workload .",
-    ),
-    "status": (
-        "kalypso status",
-        "kalypso status --control-plane acme/control-plane --watch",
-        "kalypso status --environment stage --clusters --json",
-    ),
-    "report": (
-        "kalypso report --out fleet-report",
-        "kalypso report --control-plane https://github.com/acme/control-plane --out report",
-    ),
-    "schemas": ("kalypso schemas --out .schemas",),
-    "template": ("kalypso template templates/flux.yaml --values values.yaml",),
-    "sandbox": ("kalypso sandbox --dir trial --repository acme/control-plane",),
-    "demo": ("kalypso demo",),
-    **{command.name: command.examples for command in CHAIN if command.examples},
-}
-
-FAILURE: Final[Mapping[str, str]] = {
-    "init": "a problem, or no consent",
-    "render": "problems, or with --exit-code a difference",
-    "diff": "new problems, or with --exit-code a difference",
-    "check-promote": "problems, or clusters that do not comply",
-}
-"""The meaning of exit code 1, for each command for which it is not `problems`."""
-
-
-def help_end(command: str) -> str:
+def help_end(examples: tuple[str, ...] = (), failure: str = "problems") -> str:
     """Return the lines below a command's options."""
-    examples = EXAMPLES.get(command, ())
     heading = ["Example:" if len(examples) == 1 else "Examples:"] if examples else []
-    failure = FAILURE.get(command, "problems")
-    return "\n".join(
-        [*heading, *examples, f"Exit codes: 0 done, 1 {failure}, 2 wrong options or inputs."]
-    )
+    codes = f"Exit codes: 0 done, 1 {failure}, 2 wrong options or inputs."
+    return "\n".join([*heading, *examples, codes])

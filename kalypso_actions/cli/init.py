@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import ClassVar
 
 import typer
 
 from kalypso_actions.cli.command import Command, Given
-from kalypso_actions.cli.github_inputs import make_runtime
+from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.init import Decide
-from kalypso_actions.commands.init import init as run_init
 from kalypso_actions.commands.init.repositories import check_token
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import InitInputs
@@ -33,48 +32,34 @@ Ask = Callable[[str], bool]
 
 
 class Init(Command[InitInputs, InitDocument]):
-    """Set up two repositories, empty or not, as a control plane and its GitOps repository.
+    """`kalypso init`."""
 
-    Writes the workflows, the environments and their branches. An empty control
-    plane also gets first templates and a sample workload. Shows the changes
-    before it writes, and leaves people's files alone: in an existing control
-    plane, it changes only workflow files. It can run again at any time. At the
-    end, it lists the tasks that are left to you.
+    model, document, place = InitInputs, InitDocument, "init:init"
+    echoed: ClassVar = {"control_plane": "control-plane", "gitops": "gitops"}
 
-    On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
-    GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL.
-    """
-
-    model, document = InitInputs, InitDocument
-
-    def compute(self, given: Given) -> tuple[InitInputs, InitDocument]:
+    def compute(self, given: Given) -> InitDocument:
         """Ask for what is missing, show the changes, and write them with consent."""
         _check_consent_possible(given)
         given["token"] = input_from_environment("token", os.environ)
         if _is_interactive(given):
             _ask_for_missing(given)
-        inputs = checked_inputs(InitInputs, given)
+        self.inputs = checked_inputs(InitInputs, given)
         runtime = make_runtime(no_progress, sys.stderr, log=lambda _: None)
-        return inputs, run_init(inputs, runtime, _decision(inputs))
+        document: InitDocument = self.call(self.inputs, runtime, _decision(self.inputs))
+        return document
 
-    def echo(self, given: Given) -> Mapping[str, Any]:
-        """Return the repositories."""
-        return {
-            "control_plane": given.get("control-plane", ""),
-            "gitops": given.get("gitops", ""),
-        }
-
-    def exit_code(self, inputs: InitInputs, document: InitDocument) -> int:
+    def exit_code(self, document: InitDocument) -> int:
         """Return 1 if the person did not consent to changes."""
+        inputs = self.inputs
         asks = _is_interactive(
             {"yes": inputs.yes, "dry-run": inputs.dry_run, "output": inputs.output}
         )
         has_changes = any(branch.files for branch in document.branches)
         return 1 if asks and has_changes and not document.written else 0
 
-    def show(self, inputs: InitInputs, document: InitDocument) -> None:
+    def show(self, document: InitDocument) -> None:
         """Print what was written, and the tasks that are left."""
-        print_result(stdout(), document, in_clones=inputs.in_clones)
+        print_result(stdout(), document, in_clones=self.inputs.in_clones)
         print_remaining(stdout(), document.remaining)
         print_findings(stderr(), document.findings)
 

@@ -44,7 +44,7 @@ def _run(arguments: Sequence[str]) -> int:
         hide_process(is_inherited)
         if len(arguments) == 1 and arguments[0] in COMMANDS and os.environ.get("KALYPSO_INPUTS"):
             # An action has no options, so it needs no parser of them.
-            exit_code: int = import_command("kalypso_actions.cli.job").run_action(arguments[0])
+            exit_code: int = import_command("kalypso_actions.cli.runtime").run_action(arguments[0])
             return exit_code
     # This call exits: with a command's code, or with 2 for wrong arguments.
     import_command("kalypso_actions.cli.app").app(prog_name="kalypso")

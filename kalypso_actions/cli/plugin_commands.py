@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -22,9 +22,6 @@ from kalypso_actions.cli.process import import_command
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.entry_points import installed_points, load_point, own_points
 from kalypso_actions.runner.workflow_commands import escape_workflow_commands
-
-if TYPE_CHECKING:
-    pass
 
 GROUP: Final = "kalypso_actions.commands"
 """The group of the entry points of commands."""
@@ -55,7 +52,7 @@ def load_plugin(name: str, point: EntryPoint) -> Any:
     command.__doc__, example, end = text.partition("\n\nExample")
     end = f"{example}{end}".strip()
     if "Exit codes:" not in end:
-        end = f"{end}\n{help_end(name)}".strip()
+        end = f"{end}\n{help_end()}".strip()
     return in_typer_form(name, command, end)
 
 

@@ -16,7 +16,7 @@ from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.inputs.preview import PreviewCommentInputs
+from kalypso_actions.inputs.chain import PreviewCommentInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.writes import WriteComment
 from kalypso_actions.report import markdown, preview_document

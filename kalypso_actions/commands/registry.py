@@ -45,24 +45,22 @@ class ChainCommand:
     where it is installed, and gets the highest level of all rows.
 
     `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
-    help. `inputs` and `documents` are the modules with the models of its inputs and of its result;
-    "" stands for `inputs.check_promote` and `report.chain_document`.
+        documents="report.preview_document",
     """
 
     name: str
     summary: str
     permissions: tuple[Permission, ...]
     examples: tuple[str, ...] = ()
+    failure: str = "problems"
     verify_only: tuple[Permission, ...] = ()
-    inputs: str = ""
     documents: str = ""
     icon: str = ""
 
     @property
     def model(self) -> type[ChainInputs]:
         """The model of its inputs."""
-        place = self.inputs or f"inputs.{self._module}"
-        model: type[ChainInputs] = self._resolve(f"{place}:{self._class}Inputs")
+        model: type[ChainInputs] = self._resolve(f"inputs.chain:{self._class}Inputs")
         return model
 
     @property
@@ -215,6 +213,7 @@ CHAIN: Final = (
             "kalypso check-promote --control-plane acme/control-plane --environment dev"
             " --gitops-commit COMMIT --promoted-commit COMMIT",
         ),
+        failure="problems, or clusters that do not comply",
         icon="fast-forward",
         permissions=(
             READS_MAIN,
@@ -289,7 +288,6 @@ CHAIN: Final = (
             Permission(GITOPS, "contents", "read", "finds removals in the trees; else it counts"),
             READS_WORKLOADS,
         ),
-        inputs="inputs.preview",
         documents="report.preview_document",
     ),
     ChainCommand(
@@ -301,7 +299,6 @@ CHAIN: Final = (
                 CONTROL_PLANE, "pull-requests", "write", "finds the pull request, and comments"
             ),
         ),
-        inputs="inputs.preview",
         documents="report.preview_document",
     ),
 )

@@ -12,7 +12,7 @@ from typing import Final
 
 from kalypso_actions import __version__
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.set_up import SetUpInputs
+from kalypso_actions.inputs.chain import SetUpInputs
 from kalypso_actions.runner import Runner
 
 COMMANDS: Final = "kalypso-commands"

@@ -6,7 +6,7 @@ from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.inputs.start_schedule import StartScheduleInputs
+from kalypso_actions.inputs.chain import StartScheduleInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.promotion.starts import schedule_start

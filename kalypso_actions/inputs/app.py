@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, model_validator
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
@@ -20,6 +20,7 @@ from kalypso_actions.inputs.values import (
     Flag,
     Inputs,
     List,
+    Option,
     Percent,
     RepositoryName,
     fault,
@@ -93,144 +94,137 @@ class AppInputs(Inputs):
 
     environment: Annotated[
         EnvironmentName,
-        Field(description="The environment: the branch of configs and GitOps repository."),
+        Option(
+            "The environment: the branch of configs and GitOps repository.", completes="environment"
+        ),
     ]
     compatibility: Annotated[
         Compatibility,
-        Field(
-            description="none, or upstream's bytes: current, or 2023 (texts of levels joined, "
+        Option(
+            "none, or upstream's bytes: current, or 2023 (texts of levels joined, "
             "undefined variables empty)."
         ),
     ] = "none"
-    workload: Annotated[
-        Value, Field(description="$WORKLOAD; default: the name of the source repository.")
-    ] = ""
+    workload: Annotated[Value, Option("$WORKLOAD; default: the name of the source repository.")] = (
+        ""
+    )
     source_repository: Annotated[
-        RepositoryName,
-        Field(description="$SOURCE_REPO, as owner/name; default: that of the clone's origin."),
+        RepositoryName, Option("$SOURCE_REPO, as owner/name; default: that of the clone's origin.")
     ] = ""
     gitops_repository: Annotated[
-        RepositoryName,
-        Field(description="$GITOPS_REPO, as owner/name; default: that of the clone's origin."),
+        RepositoryName, Option("$GITOPS_REPO, as owner/name; default: that of the clone's origin.")
     ] = ""
     source_branch: Annotated[
-        Value, Field(description="$SOURCE_BRANCH; default: the source's default branch, or main.")
+        Value, Option("$SOURCE_BRANCH; default: the source's default branch, or main.")
     ] = ""
     version: Annotated[
         Value,
-        Field(
-            description="$VERSION; with compatibility, by default the version that the GitOps tree "
-            "tracks."
-        ),
+        Option("$VERSION; with compatibility, by default the version that the GitOps tree tracks."),
     ] = ""
     image_tag: Annotated[
-        Value, Field(description="$IMAGE_TAG; with compatibility, by default the tracked one.")
+        Value, Option("$IMAGE_TAG; with compatibility, by default the tracked one.")
     ] = ""
     image_name: Annotated[
         Value,
-        Field(
-            description="$IMAGE_NAME; default: ghcr.io/<source repository>/<its name>. With 2023, "
+        Option(
+            "$IMAGE_NAME; default: ghcr.io/<source repository>/<its name>. With 2023, "
             "the whole reference, which the GitOps tree tracks."
         ),
     ] = ""
     source_commit: Annotated[
         Value,
-        Field(
-            description="$SRC_COMMIT; default: the commit of the source; with compatibility, for a "
+        Option(
+            "$SRC_COMMIT; default: the commit of the source; with compatibility, for a "
             "folder that is not a clone, the one that the GitOps tree tracks."
         ),
     ] = ""
     config_revision: Annotated[
-        Value, Field(description="$CONFIG_REVISION; default: the commit of the configs, likewise.")
+        Value, Option("$CONFIG_REVISION; default: the commit of the configs, likewise.")
     ] = ""
     generator: Annotated[
         List,
         AfterValidator(_generators),
-        Field(
-            description="auto (by the content of the source), or one or several of helm, "
+        Option(
+            "auto (by the content of the source), or one or several of helm, "
             "kustomize, plain (manifests as they are) and command, each for its targets."
         ),
     ] = ("auto",)
     generator_command: Annotated[
         str,
-        Field(
-            description="For generator command: a command that bash runs for each target, and that "
+        Option(
+            "For generator command: a command that bash runs for each target, and that "
             "writes the target's files to $KALYPSO_OUT."
         ),
     ] = ""
     path: Annotated[
         RelativePath,
-        Field(
-            description="The folder of the chart, kustomization or manifests in the source; "
+        Option(
+            "The folder of the chart, kustomization or manifests in the source; "
             "default: the first of helm, kustomize, manifests."
         ),
     ] = ""
-    workload_path: Annotated[
-        RelativePath, Field(description="The folder of the Workload in the source.")
-    ] = "workload"
+    workload_path: Annotated[RelativePath, Option("The folder of the Workload in the source.")] = (
+        "workload"
+    )
     helm_version: Annotated[
-        Value,
-        Field(description="The version that helm must have, such as v3.22; default: any."),
+        Value, Option("The version that helm must have, such as v3.22; default: any.")
     ] = ""
     dependencies: Annotated[
         Literal["vendored", "fetch"],
-        Field(
-            description="Dependencies that the chart's folder lacks: an error, or fetched by "
+        Option(
+            "Dependencies that the chart's folder lacks: an error, or fetched by "
             "Chart.lock, which locks versions, but not content."
         ),
     ] = "vendored"
     release_name: Annotated[
-        Namespace,
-        Field(description="helm's release name; default: from the name of the target's folder."),
+        Namespace, Option("helm's release name; default: from the name of the target's folder.")
     ] = ""
     namespace: Annotated[
-        Namespace, Field(description="The namespace of the objects, for helm and the checks.")
+        Namespace, Option("The namespace of the objects, for helm and the checks.")
     ] = ""
     allowed_namespaces: Annotated[
-        List, Field(description="Globs of other namespaces that objects may name.")
+        List, Option("Globs of other namespaces that objects may name.")
     ] = ()
     kube_version: Annotated[
-        KubernetesVersion,
-        Field(description="The version of Kubernetes for charts, such as 1.31."),
+        KubernetesVersion, Option("The version of Kubernetes for charts, such as 1.31.")
     ] = ""
     validate_manifests: Annotated[
         KubernetesVersion,
-        Field(
-            description="Validate the manifests against the schemas of this version of Kubernetes, "
+        Option(
+            "Validate the manifests against the schemas of this version of Kubernetes, "
             "such as 1.31 (needs the extra validation)."
         ),
     ] = ""
     api_versions: Annotated[
         List,
         AfterValidator(_api_versions),
-        Field(description="API versions that charts find in the cluster, as group/version/Kind."),
+        Option("API versions that charts find in the cluster, as group/version/Kind."),
     ] = ()
     crds: Annotated[
         Literal["auto", "true", "false"],
-        Field(description="Whether the chart's crds are rendered; auto: only with none."),
+        Option("Whether the chart's crds are rendered; auto: only with none."),
     ] = "auto"
-    hooks: Annotated[
-        Literal["true", "false"], Field(description="Whether helm's hooks are rendered.")
-    ] = "true"
+    hooks: Annotated[Literal["true", "false"], Option("Whether helm's hooks are rendered.")] = (
+        "true"
+    )
     tests: Annotated[
         Literal["auto", "true", "false"],
-        Field(description="Whether helm's tests are rendered; auto: not with none."),
+        Option("Whether helm's tests are rendered; auto: not with none."),
     ] = "auto"
-    timeout: Annotated[Duration, Field(description="The time for one target's manifests.")] = (
-        timedelta(seconds=60)
+    timeout: Annotated[Duration, Option("The time for one target's manifests.")] = timedelta(
+        seconds=60
     )
     max_removal_percent: Annotated[
         Percent,
-        Field(
-            description="Refuse to remove more of the GitOps tree's targets than this, or all. One "
+        Option(
+            "Refuse to remove more of the GitOps tree's targets than this, or all. One "
             "of several may always go, unless it is 0."
         ),
     ] = MAX_REMOVAL_PERCENT
-    allow_removals: Annotated[Flag, Field(description="Allow such a removal.")] = False
-    workspace: Annotated[Value, Field(description="The workspace, for descriptors.")] = ""
+    allow_removals: Annotated[Flag, Option("Allow such a removal.")] = False
+    workspace: Annotated[Value, Option("The workspace, for descriptors.")] = ""
     application: Annotated[
-        Value,
-        Field(description="The application, for descriptors; default: the label application."),
+        Value, Option("The application, for descriptors; default: the label application.")
     ] = ""
 
 
@@ -238,27 +232,23 @@ class AppRenderInputs(AppInputs):
     """Inputs of `kalypso app render`."""
 
     source: Annotated[
-        Repository,
-        Field(description="The source repository: a folder as it is, or PATH@REV, or URL[@REV]."),
+        Repository, Option("The source repository: a folder as it is, or PATH@REV, or URL[@REV].")
     ]
     configs: Annotated[
-        Repository,
-        Field(description="The configs repository, likewise; the default REV is the environment."),
+        Repository, Option("The configs repository, likewise; the default REV is the environment.")
     ]
     gitops: Annotated[
         Repository | None,
-        Field(
-            description="The existing GitOps tree to change: a folder, or PATH[@REV] or "
+        Option(
+            "The existing GitOps tree to change: a folder, or PATH[@REV] or "
             "URL[@REV] of a repository; the default REV is the environment."
         ),
     ] = None
-    out: Annotated[Folder | None, Field(description="Write the resulting tree to this folder.")] = (
-        None
-    )
+    out: Annotated[Folder | None, Option("Write the resulting tree to this folder.")] = None
     commit_to: Annotated[
         GitOpsPath,
-        Field(
-            description="Commit the changes to REPOSITORY@BRANCH, a repository on this machine; "
+        Option(
+            "Commit the changes to REPOSITORY@BRANCH, a repository on this machine; "
             "its tree is the existing one."
         ),
     ] = None

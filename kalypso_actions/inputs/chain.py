@@ -1,4 +1,4 @@
-"""The common inputs of the promotion chain's commands, as actions and on the command line.
+"""The inputs of the promotion chain's commands and of the actions, also on the command line.
 
 Each field is an input of the action and an option of the command, with its alias as the name and
 its description as the text of both. Secrets are not options, because other users of a machine can
@@ -7,21 +7,36 @@ read options: they come from the action's inputs or the environment.
 
 from __future__ import annotations
 
+from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, SecretStr
 
+from kalypso_actions.inputs.paths import Place
 from kalypso_actions.inputs.values import (
+    Commit,
+    CommitId,
+    Duration,
+    DurationOrOff,
     EnvironmentName,
     Flag,
     Inputs,
     List,
+    MaskedKeys,
+    Number,
+    OnFailure,
     OnSourceFailure,
+    Option,
+    Percent,
     RepositoryName,
     Secret,
     TreeInputs,
     Wheelhouse,
 )
+from kalypso_actions.model.delivery import RegistrationText
+from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
 
 EMPTY = SecretStr("")
 
@@ -31,32 +46,28 @@ class ChainInputs(Inputs):
 
     as_texts = True
 
-    token: Annotated[Secret, Field(description="Token for GitHub's API and git.")] = EMPTY
-    app_id: Annotated[str, Field(description="Id of a GitHub App to use instead of the token.")] = (
-        ""
-    )
+    token: Annotated[Secret, Option("Token for GitHub's API and git.")] = EMPTY
+    app_id: Annotated[str, Option("Id of a GitHub App to use instead of the token.")] = ""
     app_private_key: Annotated[
-        Secret, Field(description="The App's private key, in PEM as GitHub creates it.")
+        Secret, Option("The App's private key, in PEM as GitHub creates it.")
     ] = EMPTY
     control_plane: Annotated[
-        RepositoryName,
-        Field(description="The control plane, as owner/name; default: the current repository."),
+        RepositoryName, Option("The control plane, as owner/name; default: the current repository.")
     ] = ""
     git_credentials: Annotated[
-        Secret,
-        Field(description="Credentials for other hosts: lines of host-or-URL-prefix=user:token."),
+        Secret, Option("Credentials for other hosts: lines of host-or-URL-prefix=user:token.")
     ] = EMPTY
     allowed_repositories: Annotated[
         List,
-        Field(
-            description="Globs of repositories that may be registered (* matches one segment of "
+        Option(
+            "Globs of repositories that may be registered (* matches one segment of "
             "a path, ** several); default: all repositories of the control plane's owner."
         ),
     ] = ()
     former_identities: Annotated[
         List,
-        Field(
-            description="Logins that wrote for Kalypso before the token changed: their issues and "
+        Option(
+            "Logins that wrote for Kalypso before the token changed: their issues and "
             "pull requests are replaced."
         ),
     ] = ()
@@ -70,28 +81,23 @@ class PlanInputs(TreeInputs, ChainInputs):
 
 
 EnvironmentInput = Annotated[
-    EnvironmentName, Field(description="The name of the Environment object.")
+    EnvironmentName, Option("The name of the Environment object.", completes="environment")
 ]
-CdWorkflow = Annotated[str, Field(description="The workflow file that runs cd.")]
-ScheduleWorkflow = Annotated[str, Field(description="The workflow file that runs schedule.")]
-CheckPromoteWorkflow = Annotated[
-    str, Field(description="The workflow file that runs check-promote.")
-]
+CdWorkflow = Annotated[str, Option("The workflow file that runs cd.")]
+ScheduleWorkflow = Annotated[str, Option("The workflow file that runs schedule.")]
+CheckPromoteWorkflow = Annotated[str, Option("The workflow file that runs check-promote.")]
 CommitBy = Annotated[
     Literal["auto", "git", "api"],
-    Field(
-        description="How to commit: git; api (GitHub signs the commits of Apps and jobs); or auto "
+    Option(
+        "How to commit: git; api (GitHub signs the commits of Apps and jobs); or auto "
         "(api where a rule of the branch requires signatures)."
     ),
 ]
 DryRun = Annotated[
-    Flag,
-    Field(
-        description="Show what would be written, and write nothing: no command of the user runs."
-    ),
+    Flag, Option("Show what would be written, and write nothing: no command of the user runs.")
 ]
 VerifyOnly = Annotated[
-    Flag, Field(description="Only verify the inputs, and write nothing but the start record.")
+    Flag, Option("Only verify the inputs, and write nothing but the start record.")
 ]
 
 
@@ -101,20 +107,301 @@ DEFAULT_CLUSTER_REPORTS: Final = "azure-resource-graph"
 class ClusterReportsInputs(ChainInputs):
     """The source of cluster reports, and the inputs of each source."""
 
-    cluster_reports: Annotated[
-        str, Field(description="The source of cluster reports, by its name.")
-    ] = DEFAULT_CLUSTER_REPORTS
+    cluster_reports: Annotated[str, Option("The source of cluster reports, by its name.")] = (
+        DEFAULT_CLUSTER_REPORTS
+    )
     azure_client_id: Annotated[
-        str, Field(description="Client id of the identity that signs in to Azure with OIDC.")
+        str, Option("Client id of the identity that signs in to Azure with OIDC.")
     ] = ""
-    azure_tenant_id: Annotated[str, Field(description="Tenant id of that identity.")] = ""
+    azure_tenant_id: Annotated[str, Option("Tenant id of that identity.")] = ""
     azure_scopes: Annotated[
-        List, Field(description="Subscriptions or management groups of the clusters.")
+        List, Option("Subscriptions or management groups of the clusters.")
     ] = ()
     azure_cloud: Annotated[
-        Literal["public", "usgov", "china"],
-        Field(description="The Azure cloud: public, usgov or china."),
+        Literal["public", "usgov", "china"], Option("The Azure cloud: public, usgov or china.")
     ] = "public"
     azure_credentials: Annotated[
-        Secret, Field(description="JSON of a service principal with a secret, instead of OIDC.")
+        Secret, Option("JSON of a service principal with a secret, instead of OIDC.")
     ] = EMPTY
+
+
+class CiInputs(PlanInputs):
+    """Inputs of `kalypso ci`."""
+
+    commit: Annotated[
+        CommitId, Option("The commit of main to check; default: the current one.")
+    ] = None
+    first_environments: Annotated[
+        List, Option("Where CD begins; default: as annotated on the Environment objects.")
+    ] = ()
+    start_cd: Annotated[
+        Literal["auto", "true", "false"],
+        Option("Start CD: auto (on a push to main), true or false."),
+    ] = "auto"
+    cd_workflow: CdWorkflow = "cd.yaml"
+    dry_run: DryRun = False
+
+
+class CdInputs(ChainInputs):
+    """Inputs of `kalypso cd`."""
+
+    environment: EnvironmentInput
+    commit: Annotated[Commit, Option("The commit of main to promote.")]
+    promoted_from: Annotated[
+        str, Option("The previous environment, or ci; empty: a person started this.")
+    ] = ""
+    mode: Annotated[
+        Literal["commit", "pull-request"],
+        Option("How to change base-repo.yaml: commit or pull-request."),
+    ] = "commit"
+    commit_by: CommitBy = "auto"
+    allow_rollback: Annotated[
+        Flag, Option("Allow a commit that is older than that of the environment.")
+    ] = False
+    pre_deployment: Annotated[
+        str, Option("A command to run first; if it fails, the commit is not promoted.")
+    ] = ""
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    verify_only: VerifyOnly = False
+    dry_run: DryRun = False
+
+
+class ScheduleInputs(PlanInputs):
+    """Inputs of `kalypso schedule`."""
+
+    environment: EnvironmentInput
+    on_failure: OnFailure = "block"
+    max_removal_percent: Annotated[
+        Percent, Option("Refuse to remove more assignments than this (and more than 5) at once.")
+    ] = MAX_REMOVAL_PERCENT
+    allow_removals: Annotated[Flag, Option("Allow such a removal.")] = False
+    max_issues: Annotated[
+        Number,
+        Option(
+            "Issues for single failing assignments, and for single unusable "
+            "registrations; one more issue of each kind lists the others."
+        ),
+    ] = 20
+    auto_merge: Annotated[
+        Literal["none", "tracking-only", "always"],
+        Option("Pull requests to merge automatically: none, tracking-only, always."),
+    ] = "none"
+    force: Annotated[Flag, Option("Propose again what people closed or reverted.")] = False
+    verify: Annotated[
+        Flag, Option("Render the assignments with unchanged inputs too, and fail if one differs.")
+    ] = False
+    branch_prefix: Annotated[
+        str, Field(pattern=r"^[\w./-]+$"), Option("The prefix of the branches of proposals.")
+    ] = OWN_BRANCHES
+    labels: Annotated[List, Option("More labels for the pull requests.")] = ()
+    mask: MaskedKeys = ()
+    commit_by: CommitBy = "auto"
+    check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
+    dry_run: DryRun = False
+
+
+class NotifyInputs(ChainInputs):
+    """Inputs of `kalypso notify`."""
+
+    control_plane: Annotated[
+        RepositoryName, Field(min_length=1), Option("The control plane, as owner/name.")
+    ]
+    workflow: Annotated[str, Option("The workflow file there that runs check-promote.")] = (
+        "check-promote.yaml"
+    )
+    environment: Annotated[
+        str, Option("Only this environment; default: all environments of this branch.")
+    ] = ""
+    dry_run: DryRun = False
+
+
+class CheckPromoteInputs(ClusterReportsInputs):
+    """Inputs of `kalypso check-promote`."""
+
+    environment: EnvironmentInput
+    promoted_commit: Annotated[
+        CommitId, Option("The promoted commit; empty for a configuration change.")
+    ] = None
+    gitops_commit: Annotated[Commit, Option("The merged commit of the GitOps branch.")]
+    gitops_repository: Annotated[
+        RepositoryName, Option("The GitOps repository, as owner/name; default: the only one.")
+    ] = ""
+    next_environment: Annotated[
+        List, Option("The next environments; default: as annotated on the Environment.")
+    ] = ()
+    timeout: Annotated[Duration, Option("How long to wait for the clusters.")] = timedelta(
+        minutes=60
+    )
+    poll_interval: Annotated[Duration, Option("The time between two checks of the clusters.")] = (
+        timedelta(seconds=15)
+    )
+    grace_period: Annotated[
+        Duration, Option("How long a cluster must fail or be absent before it counts as failed.")
+    ] = timedelta(minutes=2)
+    settle: Annotated[
+        Duration, Option("How long a cluster must comply if it does not report its applied commit.")
+    ] = timedelta(minutes=1)
+    stale_after: Annotated[
+        DurationOrOff,
+        Option("Clusters that do not report for this long are stale; off: no cluster is."),
+    ] = None
+    min_compliant: Annotated[
+        Percent, Option("Share of clusters that must comply, in total and in each cluster type.")
+    ] = 100
+    missing: Annotated[
+        Literal["fail", "warn"], Option("For a cluster type without a cluster: fail or warn.")
+    ] = "fail"
+    unreachable: Annotated[
+        Literal["fail", "ignore"],
+        Option("For clusters whose connection is lost: fail (wait for them) or ignore."),
+    ] = "fail"
+    require_targets: Annotated[Flag, Option("Fail if no cluster follows the branch.")] = True
+    ignore_clusters: Annotated[List, Option("Globs of resource ids of clusters to ignore.")] = ()
+    post_deployment: Annotated[
+        str, Option("A command to run last; if it fails, the commit does not go on.")
+    ] = ""
+    cd_workflow: CdWorkflow = "cd.yaml"
+    started_at: Annotated[
+        str, Option("The time at which an earlier run began to wait, but not before the merge.")
+    ] = ""
+    verify_only: VerifyOnly = False
+    dry_run: DryRun = False
+
+
+class PollInputs(ChainInputs):
+    """Inputs of `kalypso poll`."""
+
+    environments: Annotated[List, Option("The environments; default: all.")] = ()
+    first_environments: Annotated[List, Option("The same as for ci, which starts CD there.")] = ()
+    repair_after: Annotated[
+        Duration, Option("How long to wait for a started run before starting it again.")
+    ] = timedelta(minutes=10)
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    cd_workflow: CdWorkflow = "cd.yaml"
+    check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"
+    dry_run: DryRun = False
+
+
+class StartScheduleInputs(ChainInputs):
+    """Inputs of `kalypso start-schedule`."""
+
+    branch: Annotated[str, Option("The pushed branch; default: the current one.")] = ""
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    dry_run: DryRun = False
+
+
+class PreviewInputs(PlanInputs):
+    """Inputs of `kalypso preview`."""
+
+    base: Annotated[
+        str,
+        Option(
+            "The commit, branch or tag to compare with; default: the base of the pull "
+            "request or merge group, or where the current branch began."
+        ),
+    ] = ""
+    head: Annotated[
+        str,
+        Option(
+            "The commit, branch or tag with the change; default: the job's commit, "
+            "which is the merge, or HEAD."
+        ),
+    ] = ""
+    environments: Annotated[List, Option("The environments; default: all.")] = ()
+    mask: MaskedKeys = ()
+    comment: Annotated[Flag, Option("Comment on the pull request.")] = True
+    status_context: Annotated[str, Option("The context of the commit status.")] = (
+        "kalypso / preview"
+    )
+    out: Annotated[
+        Path | None, Option("A folder for the complete preview: preview.json and preview.diff.")
+    ] = None
+    job_token: Annotated[
+        Secret,
+        Option(
+            "The job's own token: the only one to read repositories that the change "
+            "registers and its base does not."
+        ),
+    ] = EMPTY
+    dry_run: DryRun = False
+
+
+class PreviewCommentInputs(ChainInputs):
+    """Inputs of `kalypso preview-comment`."""
+
+    file: Annotated[Path, Option("The preview.json of the run that started this workflow.")]
+    dry_run: DryRun = False
+
+
+class StatusInputs(ClusterReportsInputs):
+    """Inputs of `kalypso status`."""
+
+    environment: Annotated[
+        List, Option("Only these environments; default: all of the control plane.")
+    ] = ()
+    clusters: Annotated[
+        Flag,
+        Option(
+            "Also read the cluster reports: the number of clusters by state, and the "
+            "clusters that do not comply, with the reason."
+        ),
+    ] = False
+    watch: Annotated[Flag, Option("Look again every 15 seconds, until Ctrl-C.")] = False
+
+
+class DoctorInputs(ClusterReportsInputs, PlanInputs):
+    """Inputs of `kalypso doctor`.
+
+    The token belongs to a person who may see the settings of both repositories. doctor also
+    checks an App, and reads the clusters' reports, if it gets their inputs.
+    """
+
+    probe: Annotated[
+        Flag,
+        Option(
+            "Also try what GitHub accepts: push throw-away branches kalypso/probe-…, "
+            "open, label, comment on and merge a pull request between them, post a status. Asks "
+            "first, and deletes the branches at the end."
+        ),
+    ] = False
+    dry_run: Annotated[Flag, Option("Show what --probe would write, and write nothing.")] = False
+    yes: Annotated[Flag, Option("Probe without asking.")] = False
+
+
+class CheckPagesInputs(ChainInputs):
+    """Inputs of `kalypso check-pages`."""
+
+    report: Annotated[Path, Option("The report.json of the report to publish.")]
+
+
+class SetUpInputs(ChainInputs):
+    """Inputs of `kalypso set-up`: its own two, and those of the command that it runs."""
+
+    run: Annotated[
+        str,
+        Option(
+            "A command to run, without the word kalypso. Quotes work as in a shell; "
+            "other syntax of a shell does not."
+        ),
+    ] = ""
+    plugins: Annotated[
+        str,
+        Option(
+            "A requirements file of the repository, with a hash for each package: "
+            "wheels of schedulers and other plugins, also for the next actions of the job."
+        ),
+    ] = ""
+
+
+class ValidateWorkloadInputs(Inputs):
+    """Inputs of the action; it needs no token, because it reads the job's checkout."""
+
+    path: Annotated[Place, Option("The folder that has the Workloads, or a folder above it.")] = "."
+    registration_text: Annotated[
+        RegistrationText,
+        Option(
+            "Texts that Templates should not print (line breaks, template text): "
+            "strict, or any (a warning on each), as in the jobs of the platform team."
+        ),
+    ] = "strict"
+    wheelhouse: Wheelhouse = ""

@@ -21,7 +21,6 @@ from pydantic_core import PydanticCustomError
 from kalypso_actions.inputs.chain import DryRun
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources, check_commit_to
 from kalypso_actions.inputs.values import (
-    CommandLine,
     DeliveryInputs,
     EnvironmentName,
     Inputs,
@@ -29,6 +28,7 @@ from kalypso_actions.inputs.values import (
     MaskedKeys,
     OnFailure,
     OnSourceFailure,
+    Option,
     OutputInputs,
     PlanningInputs,
     RepositoryName,
@@ -41,13 +41,11 @@ from kalypso_actions.model.layout import OWN_BRANCHES
 
 ReportedOutput = Annotated[
     Literal["text", "json", "sarif"],
-    Field(
-        description="The format of standard output. sarif is for code scanning and editors.",
-    ),
+    Option("The format of standard output. sarif is for code scanning and editors."),
 ]
-Notes = Annotated[bool, Field(description="Show notes and acknowledged warnings.")]
-Stat = Annotated[bool, Field(description="Show each file that differs, with its changed lines.")]
-ExitCode = Annotated[bool, Field(description="Exit with 1 if there are differences, else with 0.")]
+Notes = Annotated[bool, Option("Show notes and acknowledged warnings.")]
+Stat = Annotated[bool, Option("Show each file that differs, with its changed lines.")]
+ExitCode = Annotated[bool, Option("Exit with 1 if there are differences, else with 0.")]
 
 
 class PlaneInputs(DeliveryInputs):
@@ -55,20 +53,21 @@ class PlaneInputs(DeliveryInputs):
 
     control_plane: Annotated[
         Place | None,
-        Field(
-            description="The control plane: a path, a URL, or owner/name on GitHub, which is read "
+        Option(
+            "The control plane: a path, a URL, or owner/name on GitHub, which is read "
             "with the token of KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN. Default: the clone that "
-            "contains the current folder."
+            "contains the current folder.",
+            "REPO",
         ),
-        CommandLine("REPO"),
     ] = None
     source: Annotated[
         Sources,
-        Field(
-            description="Read PATH, a git repository or a plain folder, instead of URL, without "
-            "the network. Repeatable."
+        Option(
+            "Read PATH, a git repository or a plain folder, instead of URL, without "
+            "the network. Repeatable.",
+            "URL[@BRANCH]=PATH",
+            repeatable=True,
         ),
-        CommandLine("URL[@BRANCH]=PATH", repeatable=True),
     ] = ()
 
 
@@ -77,8 +76,8 @@ class EnvironmentInputs(PlaneInputs, TreeInputs):
 
     environment: Annotated[
         EnvironmentName | Literal[""],
-        Field(description="The environment, such as dev. Default: that of the clone's branch."),
-        CommandLine(
+        Option(
+            "The environment, such as dev. Default: that of the clone's branch.",
             "NAME",
             argument=True,
             also_option="The same as ENVIRONMENT.",
@@ -86,16 +85,11 @@ class EnvironmentInputs(PlaneInputs, TreeInputs):
         ),
     ] = ""
     environment_dir: Annotated[
-        Folder | None,
-        Field(description="Instead: the environment branch as a folder."),
-        CommandLine("DIR"),
+        Folder | None, Option("Instead: the environment branch as a folder.", "DIR")
     ] = None
     base_commit: Annotated[
         str | None,
-        Field(
-            description="A branch, tag or commit of main, instead of the commit in base-repo.yaml."
-        ),
-        CommandLine("REV"),
+        Option("A branch, tag or commit of main, instead of the commit in base-repo.yaml.", "REV"),
     ] = None
     mask: MaskedKeys = ()
 
@@ -115,26 +109,20 @@ class ExplainInputs(EnvironmentInputs):
 
     target: Annotated[
         str,
-        Field(description="A deployment target, or a Workload for all of its targets."),
-        CommandLine("NAME", completes="target"),
+        Option(
+            "A deployment target, or a Workload for all of its targets.", "NAME", completes="target"
+        ),
     ] = ""
-    cluster_type: Annotated[
-        str, Field(description="A cluster type."), CommandLine("NAME", completes="cluster_type")
-    ] = ""
+    cluster_type: Annotated[str, Option("A cluster type.", "NAME", completes="cluster_type")] = ""
     key: Annotated[
         str,
-        Field(
-            description="A configuration value, such as REGION, or a part of one: hosts[0].name."
-        ),
-        CommandLine("KEY"),
+        Option("A configuration value, such as REGION, or a part of one: hosts[0].name.", "KEY"),
     ] = ""
     file: Annotated[
         str,
-        Field(
-            description="A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named "
-            "pair."
+        Option(
+            "A file of the GitOps tree: CLUSTER_TYPE/TARGET/FILE, or FILE of a named pair.", "PATH"
         ),
-        CommandLine("PATH"),
     ] = ""
 
     @model_validator(mode="after")
@@ -152,33 +140,29 @@ class DiffInputs(PlaneInputs, TreeInputs):
 
     environments: Annotated[
         tuple[EnvironmentName, ...],
-        Field(
-            description="Two environments, such as dev stage: what stage lacks of main that dev "
+        Field(max_length=2),
+        Option(
+            "Two environments, such as dev stage: what stage lacks of main that dev "
             "has; with --deployed, how their merged trees differ. Or one, at two commits.",
-            max_length=2,
+            "NEWER [OLDER]",
+            argument=True,
+            repeatable=True,
+            completes="environment",
         ),
-        CommandLine("NEWER [OLDER]", argument=True, repeatable=True, completes="environment"),
     ]
     from_: Annotated[
         str,
-        Field(
-            alias="from",
-            description="Of one environment: a branch, tag or commit of main, or with --deployed "
+        Field(alias="from"),
+        Option(
+            "Of one environment: a branch, tag or commit of main, or with --deployed "
             "of the GitOps branch; also dev~1. Default: the commit of main that the environment "
             "has, or with --deployed the commit before the last merge.",
+            "REV",
         ),
-        CommandLine("REV"),
     ] = ""
-    to: Annotated[
-        str,
-        Field(description="The other one. Default: the head of that branch."),
-        CommandLine("REV"),
-    ] = ""
+    to: Annotated[str, Option("The other one. Default: the head of that branch.", "REV")] = ""
     deployed: Annotated[
-        bool,
-        Field(
-            description="Compare the merged trees of GitOps branches, not what would be rendered."
-        ),
+        bool, Option("Compare the merged trees of GitOps branches, not what would be rendered.")
     ] = False
     stat: Stat = False
     exit_code: ExitCode = False
@@ -198,8 +182,8 @@ class DiffInputs(PlaneInputs, TreeInputs):
 class ReportInputs(PlaneInputs, TreeInputs):
     """Inputs of `kalypso report`."""
 
-    out: Annotated[Folder, Field(description="The folder for the page."), CommandLine("DIR")]
-    title: Annotated[str, Field(description="The heading of the page."), CommandLine("TEXT")] = ""
+    out: Annotated[Folder, Option("The folder for the page.", "DIR")]
+    title: Annotated[str, Option("The heading of the page.", "TEXT")] = ""
     mask: MaskedKeys = ()
 
 
@@ -208,24 +192,23 @@ class RenderInputs(EnvironmentInputs):
 
     gitops: Annotated[
         GitOpsPath,
-        Field(description="The existing GitOps tree that changes: a git repository or a folder."),
-        CommandLine("PATH[@BRANCH]"),
+        Option(
+            "The existing GitOps tree that changes: a git repository or a folder.", "PATH[@BRANCH]"
+        ),
     ] = None
-    out: Annotated[
-        Folder | None, Field(description="Write the resulting tree here."), CommandLine("DIR")
-    ] = None
+    out: Annotated[Folder | None, Option("Write the resulting tree here.", "DIR")] = None
     commit_to: Annotated[
         GitOpsPath,
-        Field(
-            description="Commit the changes to a branch of a repository on this machine; its tree "
-            "is the existing one."
+        Option(
+            "Commit the changes to a branch of a repository on this machine; its tree "
+            "is the existing one.",
+            "REPOSITORY@BRANCH",
         ),
-        CommandLine("REPOSITORY@BRANCH"),
     ] = None
     verify: Annotated[
         bool,
-        Field(
-            description="Render the assignments with unchanged inputs too, and fail if one differs "
+        Option(
+            "Render the assignments with unchanged inputs too, and fail if one differs "
             "from the tree of --commit-to."
         ),
     ] = False
@@ -233,8 +216,8 @@ class RenderInputs(EnvironmentInputs):
     on_source_failure: OnSourceFailure = "last-good"
     diff: Annotated[
         bool,
-        Field(
-            description="Show how the tree differs from --gitops, else from the branch that the "
+        Option(
+            "Show how the tree differs from --gitops, else from the branch that the "
             "GitOpsRepo names."
         ),
     ] = False
@@ -280,22 +263,22 @@ class ValidateInputs(PlaneInputs, PlanningInputs):
 
     places: Annotated[
         tuple[Place, ...],
-        Field(
-            description="The branches to check together. Default: those of the control plane of "
-            "which the current folder is a clone, else the current folder."
+        Option(
+            "The branches to check together. Default: those of the control plane of "
+            "which the current folder is a clone, else the current folder.",
+            "REPO[@BRANCH]|DIR",
+            argument=True,
+            repeatable=True,
         ),
-        CommandLine("REPO[@BRANCH]|DIR", argument=True, repeatable=True),
     ] = ()
     workload: Annotated[
         bool,
-        Field(
-            description="The places have an application team's Workloads: check these alone, "
+        Option(
+            "The places have an application team's Workloads: check these alone, "
             "without a control plane."
         ),
     ] = False
-    watch: Annotated[
-        bool, Field(description="Check again whenever a file changes, until Ctrl-C.")
-    ] = False
+    watch: Annotated[bool, Option("Check again whenever a file changes, until Ctrl-C.")] = False
     notes: Notes = False
     output: ReportedOutput = "text"  # type: ignore[assignment]
 
@@ -321,16 +304,14 @@ class ValidateInputs(PlaneInputs, PlanningInputs):
 class SchemasInputs(OutputInputs):
     """Inputs of `kalypso schemas`."""
 
-    out: Annotated[Path, Field(description="The folder for the schemas."), CommandLine("DIR")]
+    out: Annotated[Path, Option("The folder for the schemas.", "DIR")]
 
 
 class DemoInputs(Inputs):
     """Inputs of `kalypso demo`."""
 
     dir: Annotated[
-        Folder | None,
-        Field(description="The folder that keeps the results. Default: a new one."),
-        CommandLine("DIR"),
+        Folder | None, Option("The folder that keeps the results. Default: a new one.", "DIR")
     ] = None
     verbose: VerboseCalls = False
 
@@ -338,35 +319,21 @@ class DemoInputs(Inputs):
 class SandboxInputs(Inputs):
     """Inputs of `kalypso sandbox`."""
 
-    dir: Annotated[
-        Folder,
-        Field(description="The folder that keeps the data between runs."),
-        CommandLine("DIR"),
-    ]
+    dir: Annotated[Folder, Option("The folder that keeps the data between runs.", "DIR")]
     port: Annotated[
         int,
-        Field(
-            ge=0,
-            le=65535,
-            description="A port of 127.0.0.1; 0 for that of the last run, or any free one.",
-        ),
-        CommandLine("N"),
+        Field(ge=0, le=65535),
+        Option("A port of 127.0.0.1; 0 for that of the last run, or any free one.", "N"),
     ] = 0
-    tls: Annotated[
-        bool, Field(description="Serve https, with a certificate authority of its own.")
-    ] = False
+    tls: Annotated[bool, Option("Serve https, with a certificate authority of its own.")] = False
     flavour: Annotated[
-        Literal["github.com", "ghes"],
-        Field(description="ghes serves GitHub Enterprise Server 3.17."),
+        Literal["github.com", "ghes"], Option("ghes serves GitHub Enterprise Server 3.17.")
     ] = "github.com"
     repository: Annotated[
         tuple[Annotated[RepositoryName, Field(min_length=1)], ...],
-        Field(description="Create this empty repository. Repeatable."),
-        CommandLine("OWNER/NAME", repeatable=True),
+        Option("Create this empty repository. Repeatable.", "OWNER/NAME", repeatable=True),
     ] = ()
-    verbose: Annotated[bool, Field(description="Show each request and each program started.")] = (
-        False
-    )
+    verbose: Annotated[bool, Option("Show each request and each program started.")] = False
 
 
 class TemplateInputs(OutputInputs):
@@ -374,17 +341,14 @@ class TemplateInputs(OutputInputs):
 
     file: Annotated[
         Path,
-        Field(
-            description="A YAML file with Template documents; any other file is one Go template."
+        Option(
+            "A YAML file with Template documents; any other file is one Go template.",
+            "FILE",
+            argument=True,
         ),
-        CommandLine("FILE", argument=True),
     ]
-    values: Annotated[
-        Path | None, Field(description="The data, as JSON or YAML."), CommandLine("FILE")
-    ] = None
-    name: Annotated[
-        str | None, Field(description="The Template, if FILE has several."), CommandLine("NAME")
-    ] = None
+    values: Annotated[Path | None, Option("The data, as JSON or YAML.", "FILE")] = None
+    name: Annotated[str | None, Option("The Template, if FILE has several.", "NAME")] = None
 
 
 def _text_or_structure(value: object) -> object:
@@ -451,59 +415,48 @@ class InitInputs(Inputs):
     """
 
     control_plane: Annotated[
-        RepositoryName, Field(description="The control plane on GitHub."), CommandLine("OWNER/NAME")
+        RepositoryName, Option("The control plane on GitHub.", "OWNER/NAME")
     ] = ""
-    gitops: Annotated[
-        RepositoryName,
-        Field(description="Its GitOps repository on GitHub."),
-        CommandLine("OWNER/NAME"),
-    ] = ""
+    gitops: Annotated[RepositoryName, Option("Its GitOps repository on GitHub.", "OWNER/NAME")] = ""
     control_plane_dir: Annotated[
         Folder | None,
-        Field(
-            description="Instead: a clone of the control plane. You push the new commits yourself. "
-            "--control-plane is only needed if the clone's origin is not on GitHub."
+        Option(
+            "Instead: a clone of the control plane. You push the new commits yourself. "
+            "--control-plane is only needed if the clone's origin is not on GitHub.",
+            "DIR",
         ),
-        CommandLine("DIR"),
     ] = None
-    gitops_dir: Annotated[
-        Folder | None,
-        Field(description="A clone of the GitOps repository."),
-        CommandLine("DIR"),
-    ] = None
+    gitops_dir: Annotated[Folder | None, Option("A clone of the GitOps repository.", "DIR")] = None
     environments: Annotated[
         List,
         AfterValidator(_environments),
-        Field(
-            description="The environments, in the order of promotion. Default: those of the "
-            f"control plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one."
+        Option(
+            "The environments, in the order of promotion. Default: those of the "
+            f"control plane; {','.join(DEFAULT_ENVIRONMENTS)} for a new one.",
+            "NAMES",
         ),
-        CommandLine("NAMES"),
     ] = ()
     action: Annotated[
         str,
         AfterValidator(_action),
-        Field(description="The actions that the workflows use."),
-        CommandLine("OWNER/NAME@REF"),
+        Option("The actions that the workflows use.", "OWNER/NAME@REF"),
     ] = DEFAULT_ACTION
     pull_request: Annotated[
         bool,
-        Field(
-            description="Open a pull request for each branch instead of pushing to it. Missing "
+        Option(
+            "Open a pull request for each branch instead of pushing to it. Missing "
             "branches are created."
         ),
     ] = False
     update_workflows: Annotated[
-        bool,
-        Field(description="Also overwrite workflow files that differ from the templates."),
+        bool, Option("Also overwrite workflow files that differ from the templates.")
     ] = False
     delete_upstream_workflows: Annotated[
-        bool,
-        Field(description="Also delete upstream's workflow files that are no longer used."),
+        bool, Option("Also delete upstream's workflow files that are no longer used.")
     ] = False
     dry_run: DryRun = False
-    yes: Annotated[bool, Field(description="Write without asking.")] = False
-    token: SecretStr = SecretStr("")
+    yes: Annotated[bool, Option("Write without asking.")] = False
+    token: Annotated[SecretStr, Option("Token for GitHub's API and git.")] = SecretStr("")
     verbose: VerboseCalls = False
 
     @property

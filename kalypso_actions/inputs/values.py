@@ -39,8 +39,8 @@ def kebab(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class CommandLine:
-    """How the command line takes an input; most are options with the text of one value.
+class Option:
+    """An input for people: its text, and how the command line takes it.
 
     metavar      the name of the value in the help
     short        a short name, such as `-v`
@@ -50,6 +50,7 @@ class CommandLine:
     completes    what a shell completes: `environment`, `cluster_type` or `target`
     """
 
+    text: str
     metavar: str = ""
     short: str = ""
     argument: bool = False
@@ -58,17 +59,14 @@ class CommandLine:
     completes: str = ""
 
 
-def command_line_of(field: FieldInfo) -> CommandLine:
-    """Return how the command line takes an input."""
-    stated = (item for item in reversed(field.metadata) if isinstance(item, CommandLine))
-    return next(stated, CommandLine())
+def option_of(field: FieldInfo) -> Option:
+    """Return the option of an input; the outermost one of its type counts."""
+    return next(item for item in reversed(field.metadata) if isinstance(item, Option))
 
 
 Output = Literal["text", "json"]
-OutputInput = Annotated[Output, Field(description="The format of standard output.")]
-VerboseCalls = Annotated[
-    bool, Field(description="Show each program started and API call."), CommandLine(short="-v")
-]
+OutputInput = Annotated[Output, Option("The format of standard output.")]
+VerboseCalls = Annotated[bool, Option("Show each program started and API call.", short="-v")]
 
 
 class OutputInputs(BaseModel):
@@ -99,11 +97,11 @@ class Inputs(OutputInputs):
 
     verbose: Annotated[
         bool,
-        Field(
-            description="Show notes and acknowledged warnings, and on standard error each program "
-            "started and API call, with its time."
+        Option(
+            "Show notes and acknowledged warnings, and on standard error each program "
+            "started and API call, with its time.",
+            short="-v",
         ),
-        CommandLine(short="-v"),
     ] = False
 
 
@@ -117,8 +115,9 @@ def inputs_of(model: type[OutputInputs]) -> dict[str, FieldInfo]:
 
 def described(field: FieldInfo, separators: str) -> str:
     """Return the description of an input; that of a list names what separates its items."""
-    text = (field.description or "").removesuffix(".")
-    if field.annotation == tuple[str, ...] and not command_line_of(field).repeatable:
+    option = option_of(field)
+    text = option.text.removesuffix(".")
+    if field.annotation == tuple[str, ...] and not option.repeatable:
         what, *default = text.split("; ", 1)
         text = "; ".join([f"{what} (separated by {separators})", *default])
     return f"{text}."
@@ -193,9 +192,7 @@ def _repository(text: str) -> str:
     return text
 
 
-EnvironmentName = Annotated[
-    str, BeforeValidator(_environment_name), CommandLine(completes="environment")
-]
+EnvironmentName = Annotated[str, BeforeValidator(_environment_name)]
 CommitId = Annotated[str | None, BeforeValidator(_commit)]
 Commit = Annotated[str, BeforeValidator(_commit)]
 Flag = Annotated[bool, BeforeValidator(_texts(_flag))]
@@ -204,16 +201,12 @@ DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
 List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
-MaskedKeys = Annotated[
-    List,
-    Field(description="More globs of keys whose values are shown as ***."),
-    CommandLine("GLOBS"),
-]
+MaskedKeys = Annotated[List, Option("More globs of keys whose values are shown as ***.", "GLOBS")]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr
 """Its repr is asterisks, in case somebody prints it by mistake."""
 Wheelhouse = Annotated[
-    str, Field(description="A folder of wheels from which to install, without the network.")
+    str, Option("A folder of wheels from which to install, without the network.")
 ]
 
 
@@ -222,18 +215,17 @@ class DeliveryInputs(Inputs):
 
     registration_text: Annotated[
         RegistrationText,
-        Field(
-            description="Texts of registered repositories that Templates should not print (line "
+        Option(
+            "Texts of registered repositories that Templates should not print (line "
             "breaks, template text): strict, or any (a warning on each)."
         ),
     ] = "strict"
     max_targets: Annotated[
         Number,
-        Field(
-            description="The most deployment targets that one registration may deliver to an "
-            "environment."
+        Option(
+            "The most deployment targets that one registration may deliver to an environment.",
+            "NUMBER",
         ),
-        CommandLine("NUMBER"),
     ] = MAX_TARGETS
 
     @property
@@ -246,24 +238,23 @@ class PlanningInputs(DeliveryInputs):
     """The inputs of all planning: which findings are problems, and who decides where."""
 
     missing_values: Annotated[
-        Literal["warn", "error"],
-        Field(description="For <no value> in a rendered file: warn, or error."),
+        Literal["warn", "error"], Option("For <no value> in a rendered file: warn, or error.")
     ] = "warn"
     scheduler: Annotated[
         str,
-        Field(
-            description="labels, placement, or the entry point of a plugin; default: as annotated "
-            "on the Environment, or else labels."
+        Option(
+            "labels, placement, or the entry point of a plugin; default: as annotated "
+            "on the Environment, or else labels.",
+            "NAME",
         ),
-        CommandLine("NAME"),
     ] = ""
     now: Annotated[
         Annotated[AwareDatetime, AfterValidator(whole_minutes)] | None,
-        Field(
-            description="The time at which Placements are decided, such as 2026-03-01T12:00:00Z, "
-            "in whole minutes; default: the start of the run."
+        Option(
+            "The time at which Placements are decided, such as 2026-03-01T12:00:00Z, "
+            "in whole minutes; default: the start of the run.",
+            "TIME",
         ),
-        CommandLine("TIME"),
     ] = None
 
 
@@ -272,19 +263,19 @@ class TreeInputs(PlanningInputs):
 
     namespace_scheme: Annotated[
         Literal["current", "legacy"],
-        Field(description="Namespaces: current, or legacy (<environment>-<workspace>-<target>)."),
+        Option("Namespaces: current, or legacy (<environment>-<workspace>-<target>)."),
     ] = "current"
     config_file: Annotated[
         Literal["current", "legacy"],
-        Field(description="current, or legacy (config.yaml for platform-config.yaml)."),
+        Option("current, or legacy (config.yaml for platform-config.yaml)."),
     ] = "current"
 
 
 OnSourceFailure = Annotated[
     Literal["last-good", "block"],
-    Field(description="For an unusable registered repository: use its last-good commit, or block."),
+    Option("For an unusable registered repository: use its last-good commit, or block."),
 ]
 OnFailure = Annotated[
     Literal["block", "keep"],
-    Field(description="For a failing assignment: block all, or keep its folder as it is."),
+    Option("For a failing assignment: block all, or keep its folder as it is."),
 ]

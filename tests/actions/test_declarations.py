@@ -14,10 +14,8 @@ from pydantic.fields import FieldInfo
 
 from kalypso_actions.commands import set_up
 from kalypso_actions.commands.registry import CHAIN, COMMANDS
-from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.inputs.set_up import SetUpInputs
-from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
-from kalypso_actions.inputs.values import Inputs
+from kalypso_actions.inputs.chain import ChainInputs, SetUpInputs, ValidateWorkloadInputs
+from kalypso_actions.inputs.values import Inputs, option_of
 from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +85,7 @@ def test_model_action_and_page_agree(name: str) -> None:
         if alias not in OF_THE_JOB and not field.is_required():
             assert value_of(model, alias, default) == field.default, alias
         assert default or field.is_required() or not field.default or alias in OF_THE_JOB
-        for part in str(field.description).removesuffix(".").split("; "):
+        for part in option_of(field).text.removesuffix(".").split("; "):
             assert part in declared["description"]
         for allowed in allowed_values(field):
             assert allowed in declared["description"], f"{alias}: {allowed}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, EXAMPLES, load
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import PLUGINS, call_kalypso, command_named, start_kalypso
 from tests.git_repositories import commit_branch
@@ -30,6 +30,9 @@ kind: DeploymentTarget
 metadata: {{name: clock-{name}, labels: {{workload: clock}}}}
 spec: {{environment: {name}, manifests: {{}}}}
 """
+
+
+ALL = COMMANDS | APP_COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +68,12 @@ def test_help_of_an_unknown_command() -> None:
 
 @pytest.mark.parametrize(
     ("name", "example"),
-    [(name, example) for name, examples in EXAMPLES.items() for example in examples],
+    [(name, each) for name, command in ALL.items() for each in command.examples],
 )
 def test_examples_are_right_calls(name: str, example: str) -> None:
     assert example.startswith(f"kalypso {name}")
     arguments = example.removeprefix(f"kalypso {name}").split()
-    commands = {"app": APP_COMMANDS}.get(name.split(maxsplit=1)[0], COMMANDS)
-    own = name.rsplit(maxsplit=1)[-1]
-    load(own, commands[own]).make_context(own, arguments)
+    load(name).make_context(name, arguments)
 
 
 @pytest.mark.parametrize("name", PLUGINS)
@@ -106,8 +107,8 @@ def test_the_end_of_help() -> None:
     shown = " ".join(call_kalypso("help", "check-promote").stdout.split())
     assert "Example: kalypso check-promote --control-plane acme/control-plane" in shown
     assert "Exit codes: 0 done, 1 problems, or clusters that do not comply, 2 wrong" in shown
-    visible = {name for name, each in COMMANDS.items() if not each.hidden} - {"app"}
-    assert EXAMPLES.keys() == visible | {f"app {name}" for name in APP_COMMANDS}
+    with_examples = {name for name, command in ALL.items() if command.examples}
+    assert with_examples == {name for name, each in ALL.items() if not each.hidden} - {"app"}
 
 
 def test_a_value_that_is_no_choice() -> None:

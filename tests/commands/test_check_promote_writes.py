@@ -12,7 +12,7 @@ from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.check_promote.writes import CheckPromoteWrites, refusal
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Location
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import Write, parts
 from kalypso_actions.promotion.requests import PromotionRequest

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.commands.set_up import set_up
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.set_up import SetUpInputs
+from kalypso_actions.inputs.chain import SetUpInputs
 from kalypso_actions.runner import Runner
 
 

@@ -82,7 +82,7 @@ def test_commands_and_options_exist(page: Page, block: Block) -> None:
         command = command_named(name)
         while isinstance(command, LazyGroup):
             own = arguments.pop(0)
-            command = load(own, command.table[own])
+            command = load(f"{command.prefix}{own}")
         known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
         given = {argument.partition("=")[0] for argument in arguments if argument.startswith("--")}
         assert given <= known, name

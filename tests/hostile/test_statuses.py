@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.notify import notify
-from kalypso_actions.inputs.notify import NotifyInputs
+from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records, statuses
 from kalypso_actions.promotion.start_records import StartRecord

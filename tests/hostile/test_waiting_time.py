@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.inputs.values import option_of
 from kalypso_actions.promotion.requests import waiting_start
 from tests.breaks import breaks, turned
 from tests.commands.chain.organisation import Organisation
@@ -59,5 +60,4 @@ def test_a_commit_from_the_future_was_merged_by_now() -> None:
 
 
 def test_the_input_is_a_claim() -> None:
-    description = CheckPromoteInputs.model_fields["started_at"].description or ""
-    assert "not before the merge" in description
+    assert "not before the merge" in option_of(CheckPromoteInputs.model_fields["started_at"]).text

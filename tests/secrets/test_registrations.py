@@ -12,9 +12,7 @@ from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.ci import CiInputs
-from kalypso_actions.inputs.poll import PollInputs
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import CiInputs, PollInputs, ScheduleInputs
 from tests.commands.chain import documents
 from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixture
 from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414

@@ -17,9 +17,8 @@ from pydantic.fields import FieldInfo
 from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
-from kalypso_actions.inputs.set_up import SetUpInputs
-from kalypso_actions.inputs.validate_workload import ValidateWorkloadInputs
-from kalypso_actions.inputs.values import Inputs, described, inputs_of
+from kalypso_actions.inputs.chain import SetUpInputs, ValidateWorkloadInputs
+from kalypso_actions.inputs.values import Inputs, described, inputs_of, option_of
 from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 COLOR: Final = "blue"
@@ -109,7 +108,7 @@ def declared_inputs(model: type[Inputs]) -> Iterator[Input]:
 
 
 def _description(field: FieldInfo) -> str:
-    text = (field.description or "").removesuffix(".")
+    text = option_of(field).text.removesuffix(".")
     if field.annotation is bool:
         return f"{text}: true or false."
     if field.annotation == timedelta:

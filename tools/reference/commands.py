@@ -28,7 +28,7 @@ def _visible_commands() -> Iterator[str]:
         if not command.hidden:
             yield name
         if name == "app":
-            yield from (f"app {own}" for own in APP_COMMANDS)
+            yield from APP_COMMANDS
     yield from own_points(GROUP)
 
 

@@ -35,7 +35,7 @@ from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.writes import (
     DisableAutoMerge,
     NewCommit,

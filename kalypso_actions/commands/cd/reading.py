@@ -18,7 +18,7 @@ from kalypso_actions.commands.shared.environment_branch import (
 )
 from kalypso_actions.commands.shared.labels import WITHDRAWN
 from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.own_account import JOBS

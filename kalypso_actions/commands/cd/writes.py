@@ -10,7 +10,7 @@ from kalypso_actions.commands.cd.reading import CdReading
 from kalypso_actions.commands.shared.environment_branch import REPLACES, EnvironmentBranch
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.labels import WITHDRAWN
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus, Relation
 from kalypso_actions.model.writes import (
     UNKNOWN,

@@ -38,7 +38,7 @@ from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.compliance import Cluster, ClusterReports, Requirements, Verdict
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.promotion.requests import PromotionRequest
 
 HOOK: Final = "post-deployment"

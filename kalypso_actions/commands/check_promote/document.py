@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Problem
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.promotion.environments import arrows
 from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,

@@ -17,7 +17,7 @@ from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops.provenance import contradicts
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import ON_BRANCH
 from kalypso_actions.model.kinds import Environment

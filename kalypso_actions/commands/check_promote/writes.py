@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.compliance import Verdict
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import PostStatus, Write
 from kalypso_actions.promotion import statuses

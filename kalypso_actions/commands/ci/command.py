@@ -22,7 +22,7 @@ from kalypso_actions.errors import (
     leveled,
     of_level,
 )
-from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id

@@ -26,8 +26,7 @@ from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.doctor_rules.probe import probe_writes
-from kalypso_actions.inputs.chain import EMPTY
-from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.chain import EMPTY, DoctorInputs
 from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
 

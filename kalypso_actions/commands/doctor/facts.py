@@ -13,7 +13,7 @@ from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, warning
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import own_branches
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch

@@ -42,9 +42,8 @@ from kalypso_actions.doctor_rules.workflows import (
     workflow_checks,
 )
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.doctor import DoctorInputs
+from kalypso_actions.inputs.chain import DoctorInputs, ScheduleInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION
-from kalypso_actions.inputs.schedule import ScheduleInputs
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import subject_prefixes

@@ -11,7 +11,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
-from kalypso_actions.inputs.poll import PollInputs
+from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity

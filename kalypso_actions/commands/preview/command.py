@@ -28,7 +28,7 @@ from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
-from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import PostStatus, Write, WriteComment

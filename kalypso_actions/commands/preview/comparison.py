@@ -15,7 +15,7 @@ from kalypso_actions.commands.preview.reading import (
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
 from kalypso_actions.errors import Problem
-from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.progress import Progress
 from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER

@@ -21,7 +21,7 @@ from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.comparison.differences import changed_settings
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet.parsing import Diagnostics
-from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import Environment, Fleet, RepositoryPath

@@ -9,8 +9,8 @@ from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.status import status
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
-from kalypso_actions.inputs.status import StatusInputs
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.status_document import StatusDocument
 

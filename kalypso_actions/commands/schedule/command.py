@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.schedulers import is_own_scheduler
 from kalypso_actions.promotion.lost_starts import is_at_rest, may_rest

@@ -45,7 +45,7 @@ from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_ou
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Problem
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.writes import (
     CloseIssue,
     PostStatus,

@@ -24,7 +24,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath

@@ -14,7 +14,7 @@ from kalypso_actions.commands.shared.auto_merge import is_enabled_by_us, possibl
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS, KALYPSO, PROMOTED, WITHDRAWN
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, ends_auto_merge
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch

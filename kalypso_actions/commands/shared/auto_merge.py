@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.own_files import may_be_own_branch
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.own_account import Identity

@@ -19,7 +19,7 @@ from kalypso_actions.comparison.differences import assignment_names, manifest_en
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import may_be_own_branch
-from kalypso_actions.inputs.status import StatusInputs
+from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.overviews import CommitView, OpenIssue
 from kalypso_actions.model.tree import GitOpsBranch

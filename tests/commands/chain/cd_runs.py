@@ -6,7 +6,7 @@ from typing import Any
 
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument
 from tests.commands.chain.organisation import Dispatch, Organisation
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.report.chain_document import CiDocument
 from tests.commands.chain.organisation import (
     Dispatch,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.report.preview_document import PreviewDocument
 from kalypso_sandbox.github import events
 from kalypso_sandbox.store import Event, Permissions

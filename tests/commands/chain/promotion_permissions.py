@@ -8,10 +8,7 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.check_promote.command import check_promote
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.notify import notify
-from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
-from kalypso_actions.inputs.ci import CiInputs
-from kalypso_actions.inputs.notify import NotifyInputs
+from kalypso_actions.inputs.chain import CdInputs, CheckPromoteInputs, CiInputs, NotifyInputs
 from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import (

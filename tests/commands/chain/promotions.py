@@ -12,7 +12,7 @@ from kalypso_actions.commands.check_promote.command import check_promote
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
-from kalypso_actions.inputs.check_promote import CheckPromoteInputs
+from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from tests.commands.chain import documents

@@ -10,10 +10,13 @@ from kalypso_actions.commands.preview_comment import preview_comment
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
-from kalypso_actions.inputs.poll import PollInputs
-from kalypso_actions.inputs.preview import PreviewCommentInputs, PreviewInputs
-from kalypso_actions.inputs.schedule import ScheduleInputs
-from kalypso_actions.inputs.start_schedule import StartScheduleInputs
+from kalypso_actions.inputs.chain import (
+    PollInputs,
+    PreviewCommentInputs,
+    PreviewInputs,
+    ScheduleInputs,
+    StartScheduleInputs,
+)
 from tests.commands.chain import documents, previews
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,

@@ -6,7 +6,7 @@ from typing import Any
 
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation

@@ -7,7 +7,7 @@ from typing import Any
 
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.notify import NotifyInputs
+from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.report.chain_document import NotifyDocument
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Dispatch, Job, Organisation
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from tests.commands.chain import documents
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation

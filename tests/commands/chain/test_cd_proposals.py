@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents

@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.ci import CiInputs
+from kalypso_actions.inputs.chain import CiInputs
 from kalypso_sandbox import Fault
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents

@@ -11,7 +11,7 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.shared.hook import MOST_SHOWN
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox import Fault
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation

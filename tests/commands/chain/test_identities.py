@@ -10,7 +10,7 @@ import pytest
 
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records
 from tests.command_line import call_kalypso

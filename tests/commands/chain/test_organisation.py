@@ -11,7 +11,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.scheduling.registry import find_scheduler

@@ -10,7 +10,7 @@ import pytest
 from kalypso_actions.commands.preview import command
 from kalypso_actions.commands.preview.reading import ChangedBranch, PreviewRequest
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.inputs.preview import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.writes import parts
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.markdown import plain

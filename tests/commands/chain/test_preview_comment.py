@@ -13,7 +13,7 @@ import pytest
 from kalypso_actions.commands.preview_comment import MOST_BYTES, preview_comment
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.preview import PreviewCommentInputs
+from kalypso_actions.inputs.chain import PreviewCommentInputs
 from kalypso_actions.report.preview_document import PreviewCommentDocument
 from tests.commands.chain.organisation import CONTROL_PLANE, SHOP, Organisation
 from tests.commands.chain.previews import (

@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_sandbox import Fault
 from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents

@@ -11,8 +11,7 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.cd import CdInputs
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import CdInputs, ScheduleInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox import Fault
 from kalypso_sandbox.git.objects import GitCommit

@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.start_schedule import StartScheduleInputs
+from kalypso_actions.inputs.chain import StartScheduleInputs
 from kalypso_actions.report.chain_document import StartScheduleDocument
 from kalypso_sandbox import Fault
 from tests.commands.chain import documents

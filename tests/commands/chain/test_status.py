@@ -15,7 +15,7 @@ from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.status import StatusInputs
+from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.report.failure_issues import assignment_title
 from kalypso_actions.report.status_document import (
     EnvironmentStatusEntry,

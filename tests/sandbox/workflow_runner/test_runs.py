@@ -15,7 +15,7 @@ from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox

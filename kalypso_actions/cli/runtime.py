@@ -1,4 +1,9 @@
-"""The inputs and the runtime of commands that read from GitHub, outside of the chain."""
+"""The inputs and the runtime of commands that read from GitHub, and a run of one as in a job.
+
+In a job, results go to the runner (outputs, annotations, step summary) and to the log. An action
+passes all inputs in one variable, so its command starts without Typer, and without the options of a
+shell.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
-from kalypso_actions.cli.streams import log_line
+from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.registry import COMMANDS, ChainCommand
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.local_context import find_clone
-from kalypso_actions.commands.shared.run import action_installer
+from kalypso_actions.commands.shared.run import action_installer, run_command
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.reading import (
     SECRET_VARIABLES,
@@ -25,6 +31,9 @@ from kalypso_actions.inputs.reading import (
     secrets_of,
 )
 from kalypso_actions.model.progress import Progress
+from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.documents import hidden_counts
+from kalypso_actions.report.terminal import ProgressDisplay
 from kalypso_actions.runner import Runner, read_job_context
 
 Model = TypeVar("Model", bound=ChainInputs)
@@ -85,3 +94,35 @@ def make_runtime(
         started=datetime.now(UTC),
         installer=action_installer(),
     )
+
+
+def run_action(name: str) -> int:
+    """Run a command whose inputs are all in the environment, and return the exit code."""
+    return run_in_job(COMMANDS[name], {"output": "text", "verbose": False})
+
+
+def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
+    """Run a command with the given options, and return the exit code."""
+    as_json = given.pop("output") == "json"
+    verbose = given.pop("verbose", False)
+    configure_logging(calls=verbose)
+    with ProgressDisplay(stderr, "rendering") as progress:
+        runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
+        result, exit_code = run_command(command, given, runtime)
+    document = result.document
+    _print_findings(document, verbose=verbose)
+    if as_json:
+        print_json(document)
+    return exit_code
+
+
+def _print_findings(document: ChainDocument, *, verbose: bool) -> None:
+    rest = hidden_counts(document.all_findings)
+    if rest and not verbose:
+        log_line(f"{rest}: --verbose shows more")
+    if not (verbose or document.findings):
+        return
+    # A run without findings does not wait for these imports.
+    from kalypso_actions.report import terminal  # noqa: PLC0415
+
+    terminal.print_findings(stderr(), document.all_findings if verbose else document.findings)

@@ -1,0 +1,140 @@
+"""The commands that look at a control plane on GitHub: doctor, status and check-pages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import ClassVar
+
+import typer
+from rich.live import Live
+
+from kalypso_actions.cli.command import Command, DocumentT, Given
+from kalypso_actions.cli.runtime import Model, github_inputs
+from kalypso_actions.cli.streams import stderr, stdout
+from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.status import watch
+from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import CheckPagesInputs, DoctorInputs, StatusInputs
+from kalypso_actions.model.counts import counted
+from kalypso_actions.report.chain_document import DRY_RUN
+from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
+from kalypso_actions.report.report_document import CheckPagesDocument
+from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
+from kalypso_actions.report.terminal import ProgressDisplay, print_findings, print_line
+
+
+class GitHubCommand(Command[Model, DocumentT]):
+    """A command whose inputs are those of an action."""
+
+    doing = "reading"
+    """What the display of the progress says."""
+
+    def compute(self, given: Given) -> DocumentT:
+        """Check the inputs, and return their document. Raises KalypsoError."""
+        options = {key: given[key] for key in given if key != "verbose"}
+        with ProgressDisplay(stderr, self.doing) as progress:
+            self.inputs, runtime = github_inputs(self.model, options, progress.update)
+            return self.run_with(runtime, progress)
+
+    def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> DocumentT:
+        """Return the document. Raises KalypsoError."""
+        del progress
+        with open_context(self.inputs, runtime) as context:
+            document: DocumentT = self.call(self.inputs, context)
+            return document
+
+
+class Doctor(GitHubCommand[DoctorInputs, DoctorDocument]):
+    """`kalypso doctor`."""
+
+    model, document, place = DoctorInputs, DoctorDocument, "doctor:doctor"
+    echoed: ClassVar = {"control_plane": "control-plane"}
+    doing = "checking"
+    shown = False
+
+    def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> DoctorDocument:
+        """Check, and probe if the person agrees."""
+        inputs = self.inputs
+        has_consent = inputs.yes or inputs.dry_run or not inputs.probe
+        if not has_consent and (inputs.output == "json" or not sys.stdin.isatty()):
+            reason = "the output is JSON" if inputs.output == "json" else "there is no terminal"
+            message = f"doctor cannot ask whether to probe: {reason}"
+            raise UsageError(message, advice="agree with --yes")
+
+        def consent(checks: DoctorDocument, repositories: Sequence[str]) -> bool:
+            progress.stop()
+            if inputs.output == "text":
+                self.shown = True
+                print_checks(stdout(), checks.checks)
+            return inputs.yes or typer.confirm(_question(repositories), err=True)
+
+        document: DoctorDocument = self.call(inputs, runtime, consent=consent)
+        return document
+
+    def exit_code(self, document: DoctorDocument) -> int:
+        """Return 1 for failed checks."""
+        return 1 if document.fails else 0
+
+    def show(self, document: DoctorDocument) -> None:
+        """Print the checks, unless the question showed them, and the probe."""
+        if not self.shown:
+            print_checks(stdout(), document.checks)
+        if document.probe:
+            stdout().print("\n[bold]The probe[/bold]\n")
+            print_checks(stdout(), document.probe)
+        for entry in document.writes:
+            print_line(stdout(), f"Would {entry.line}")
+        if document.writes:
+            print_line(stdout(), f"{DRY_RUN}.")
+
+
+def _question(repositories: Sequence[str]) -> str:
+    names = "".join(f"  {name}\n" for name in repositories)
+    return (
+        f"\nThe probe tries what GitHub accepts. In each of these repositories:\n\n{names}\n"
+        f"it pushes two branches {BRANCH_PREFIX}…, opens a pull request between them, labels it,\n"
+        "comments on it, posts a status and merges it. No workflow of Kalypso starts. At the end\n"
+        "it deletes the branches; the closed pull requests remain.\n\nProbe?"
+    )
+
+
+class Status(GitHubCommand[StatusInputs, StatusDocument]):
+    """`kalypso status`."""
+
+    model, document, place = StatusInputs, StatusDocument, "status:status"
+    echoed: ClassVar = {"control_plane": "control-plane"}
+
+    def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> StatusDocument:
+        """Read the pipeline; with --watch, until Ctrl-C."""
+        if self.inputs.watch and self.inputs.output == "json":
+            raise UsageError("--watch is for people: it prints text only")
+        if self.inputs.watch:
+            progress.stop()
+            with Live(console=stdout(), auto_refresh=False) as live:
+                watch(
+                    self.inputs, runtime, lambda shown: live.update(pipeline(shown), refresh=True)
+                )
+        return super().run_with(runtime, progress)
+
+    def exit_code(self, document: StatusDocument) -> int:
+        """Return 1 for problems of environments."""
+        return 1 if any(entry.problems for entry in document.environments) else 0
+
+    def show(self, document: StatusDocument) -> None:
+        """Print the pipeline."""
+        print_status(stdout(), document)
+
+
+class CheckPages(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):
+    """`kalypso check-pages`."""
+
+    model, document, place = CheckPagesInputs, CheckPagesDocument, "check_pages:check_pages"
+
+    def show(self, document: CheckPagesDocument) -> None:
+        """Print the verdict, and to standard error the findings."""
+        print_findings(stderr(), document.findings)
+        number = counted(len(document.repositories), "repository", "repositories")
+        verdict = "must not" if document.problems else "may"
+        typer.echo(f"the site {verdict} show the report of {number}")
