@@ -59,9 +59,10 @@ class Requirements:
     """The requirements on the clusters, named as the inputs of check-promote.
 
     `min_compliant` is in percent, overall and in each cluster type. `ignore_clusters` are globs of
-    cluster ids.
+    cluster ids. They must be met within `timeout`.
     """
 
+    timeout: timedelta = timedelta(minutes=60)
     min_compliant: int = 100
     grace: timedelta = timedelta(minutes=2)
     settle: timedelta = timedelta(minutes=1)

@@ -25,11 +25,18 @@ from kalypso_actions.promotion.statuses import is_open
 
 @dataclass(frozen=True, slots=True)
 class PromotionRequest:
-    """The inputs of check-promote; `promoted_commit` is None for a configuration change."""
+    """What a run of check-promote is asked for; anyone may dispatch it.
+
+    `promoted_commit` is None for a configuration change. Empty fields have a default: the only
+    GitOps `repository`, the `next_environments` as annotated, and `started_at` as now.
+    """
 
     environment: str
     promoted_commit: str | None
     gitops_commit: str
+    repository: str = ""
+    next_environments: tuple[str, ...] = ()
+    started_at: str = ""
 
 
 def waiting_start(claimed: datetime, *, merged: datetime, now: datetime) -> datetime:

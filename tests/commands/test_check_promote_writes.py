@@ -12,7 +12,6 @@ from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.check_promote.writes import CheckPromoteWrites, refusal
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Location
-from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import Write, parts
 from kalypso_actions.promotion.requests import PromotionRequest
@@ -24,14 +23,12 @@ RECORD = "post status: kalypso / check-promote dev acme/gitops: {} (on aaaaaaa)"
 
 
 def writes(promoted_commit: str | None = MAIN, onward: tuple[str, ...] = ()) -> CheckPromoteWrites:
-    given: dict[str, Any] = {"environment": "dev", "gitops_commit": MERGED}
-    inputs = CheckPromoteInputs(**given, promoted_commit=promoted_commit)
     branch = GitOpsBranch("acme/gitops", "https://x/acme/gitops", "dev", "", Location(""))
     request = PromotionRequest("dev", promoted_commit, MERGED)
     started = datetime(2026, 1, 1, tzinfo=UTC)
     none: Any = None
     verified = VerifiedRequest(request, none, {}, {branch: MAIN}, (), none, onward, started)
-    return CheckPromoteWrites(inputs, verified, PLANE)
+    return CheckPromoteWrites(verified, PLANE, "cd.yaml")
 
 
 def lines(made: tuple[Write, ...]) -> list[str]:
@@ -102,9 +99,9 @@ def test_the_start_of_a_later_merge_keeps_its_record(
 
 
 def test_only_a_recorded_start_is_refused() -> None:
-    request = PromotionRequest("dev", MAIN, MERGED)
+    request = PromotionRequest("dev", MAIN, MERGED, "acme/gitops")
     started = StartRecord("starting", MERGED)
     refused = RECORD.format(f"Refused: {MERGED}")
-    assert lines(refusal(request, "acme/gitops", started, PLANE)) == [refused]
+    assert lines(refusal(request, started, PLANE)) == [refused]
     for other in (None, replace(started, kind="received"), replace(started, subject=LATER)):
-        assert refusal(request, "acme/gitops", other, PLANE) == ()
+        assert refusal(request, other, PLANE) == ()

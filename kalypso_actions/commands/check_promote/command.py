@@ -15,15 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from kalypso_actions.commands.check_promote.document import (
-    ProgressLog,
-    check_promote_document,
-    check_promote_result,
-)
-from kalypso_actions.commands.check_promote.reading import VerifiedRequest, latest_check, verify
+from kalypso_actions.commands.check_promote.document import ProgressLog, check_promote_result
+from kalypso_actions.commands.check_promote.reading import latest_check, verify
 from kalypso_actions.commands.check_promote.watch import Watch
 from kalypso_actions.commands.check_promote.writes import (
     CheckPromoteWrites,
@@ -35,7 +32,7 @@ from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
-from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import Cluster, ClusterReports, Requirements, Verdict
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CheckPromoteInputs
@@ -61,65 +58,30 @@ def check_promote(
     repositories contradict the inputs; then the run writes only the record of the start.
     """
     began = context.runtime.now()
-    verified = _verified(inputs, context)
-    writes = CheckPromoteWrites(inputs, verified, context.control_plane)
+    request = PromotionRequest(
+        inputs.environment,
+        inputs.promoted_commit,
+        inputs.gitops_commit,
+        inputs.gitops_repository,
+        inputs.next_environment,
+        inputs.started_at,
+    )
+    try:
+        verified = verify(request, context)
+    except UsageError:
+        if not inputs.dry_run:  # otherwise poll repeats the start
+            latest = latest_check(request, request.repository, context)
+            carry_out(refusal(request, latest, context.control_plane), context)
+        raise
+    writes = CheckPromoteWrites(verified, context.control_plane, inputs.cd_workflow)
     received = writes.received()
     if not inputs.dry_run:
         carry_out(received, context)
     if inputs.verify_only:
-        document = check_promote_document(inputs, None)
-        if inputs.dry_run:
-            return dry_run_result("check-promote", document, received, context)
-        return check_promote_result(document, verified, context)
-    hook: HookRun | None = None
-    changed: tuple[Cluster, ...] = ()
-    with closing(reports or open_cluster_reports(inputs, context)) as source:
-        watch = Watch(verified, _requirements(inputs), inputs.timeout, source, context)
-        superseded = watch.read_branches()
-        if superseded is None:
-            watch.check_inputs()  # before the run posts anything
-        deploying = () if superseded else writes.deploying()
-        if inputs.dry_run:
-            verdict = superseded or watch.look()[0]
-            after = () if verdict.is_open else writes.after(verdict)
-            document = check_promote_document(inputs, verdict, advice=source.no_reports_advice)
-            planned = (*received, *deploying, *after)
-            return dry_run_result("check-promote", document, planned, context)
-        carry_out(deploying, context)
-        with _posting_failures(writes, context):
-            verdict = superseded or Verdict("waiting", is_open=True)
-            if verdict.is_open:
-                verdict, changed = _wait(inputs, watch, writes, began, context)
-            if verdict.goes_on and inputs.post_deployment:
-                hook = _run_hook(inputs, context)
-                ending = Verdict("failed", hook.reason) if hook.failed else watch.read_branches()
-                verdict = verdict.ended_by(ending) if ending else verdict
-            done = carry_out(writes.after(verdict), context)
-        if not verdict.is_open:
-            latest = latest_check(verified.request, verified.repository, context)
-            carry_out(writes.ended(latest, watch.gitops_commit), context)
-    started = {"check-promote": done.page} if verdict.is_open else done.started()
-    promoted_to = () if verdict.is_open else tuple(started)
-    advice = source.no_reports_advice
-    document = check_promote_document(inputs, verdict, changed, promoted_to, advice)
-    return check_promote_result(document, verified, context, hook, started, advice)
-
-
-def _verified(inputs: CheckPromoteInputs, context: CommandContext) -> VerifiedRequest:
-    """Verify the inputs; record a refusal of the start, so that poll does not repeat it."""
-    request = PromotionRequest(inputs.environment, inputs.promoted_commit, inputs.gitops_commit)
-    try:
-        return verify(request, inputs, context)
-    except UsageError:
-        if not inputs.dry_run:
-            repository = inputs.gitops_repository
-            latest = latest_check(request, repository, context)
-            carry_out(refusal(request, repository, latest, context.control_plane), context)
-        raise
-
-
-def _requirements(inputs: CheckPromoteInputs) -> Requirements:
-    return Requirements(
+        planned = received if inputs.dry_run else None
+        return check_promote_result(verified, None, context, planned=planned)
+    requirements = Requirements(
+        timeout=inputs.timeout,
         min_compliant=inputs.min_compliant,
         grace=inputs.grace_period,
         settle=inputs.settle,
@@ -129,32 +91,71 @@ def _requirements(inputs: CheckPromoteInputs) -> Requirements:
         require_targets=inputs.require_targets,
         ignore_clusters=inputs.ignore_clusters,
     )
+    hook: HookRun | None = None
+    changed: tuple[Cluster, ...] = ()
+    with closing(reports or open_cluster_reports(inputs, context)) as source:
+        watch = Watch(verified, requirements, source, context)
+        advice = source.no_reports_advice
+        superseded = watch.read_branches()
+        if superseded is None:
+            watch.check_inputs()  # before the run posts anything
+        deploying = () if superseded else writes.deploying()
+        if inputs.dry_run:
+            verdict = superseded or watch.look()[0]
+            after = () if verdict.is_open else writes.after(verdict)
+            planned = (*received, *deploying, *after)
+            return check_promote_result(verified, verdict, context, advice=advice, planned=planned)
+        carry_out(deploying, context)
+        with _posting_failures(writes, context):
+            verdict = superseded or Verdict("waiting", is_open=True)
+            if verdict.is_open:
+                longest = LONGEST_RUN - timedelta(
+                    seconds=LONGEST_HOOK if inputs.post_deployment else 0
+                )
+                wait = Wait(began, longest, inputs.poll_interval)
+                verdict, changed = _wait(wait, watch, writes, context)
+            if verdict.goes_on and inputs.post_deployment:
+                hook = _run_hook(inputs.post_deployment, request, context)
+                ending = Verdict("failed", hook.reason) if hook.failed else watch.read_branches()
+                verdict = verdict.ended_by(ending) if ending else verdict
+            done = carry_out(writes.after(verdict), context)
+        if not verdict.is_open:
+            latest = latest_check(request, verified.repository, context)
+            carry_out(writes.ended(latest, watch.gitops_commit), context)
+    started = {"check-promote": done.page} if verdict.is_open else done.started()
+    return check_promote_result(
+        verified, verdict, context, advice=advice, changed=changed, hook=hook, started=started
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A run `began` then, may wait for the `longest` time, and looks at each `interval`."""
+
+    began: datetime
+    longest: timedelta
+    interval: timedelta
 
 
 def _wait(
-    inputs: CheckPromoteInputs,
-    watch: Watch,
-    writes: CheckPromoteWrites,
-    began: datetime,
-    context: CommandContext,
+    wait: Wait, watch: Watch, writes: CheckPromoteWrites, context: CommandContext
 ) -> tuple[Verdict, tuple[Cluster, ...]]:
-    """Look at the clusters until there is a verdict, or this run, which `began` then, must end.
+    """Look at the clusters until there is a verdict, or this run must end.
 
     Return the verdict, and the clusters that have just changed.
     """
     runtime, verified = context.runtime, writes.verified
-    longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
     progress = ProgressLog(runtime.log)
-    recorded = RecordedNumbers(began, verified.started)
+    recorded = RecordedNumbers(wait.began, verified.started)
     while True:
         verdict, has_reports = watch.look()
         changed = progress.log(verdict, runtime.now()) if has_reports else ()
         if not verdict.is_open:
             return verdict, changed
-        if inputs.promoted_commit and recorded.are_due(verdict, runtime.now()):
+        if verified.request.promoted_commit and recorded.are_due(verdict, runtime.now()):
             _record_numbers(verdict, writes, context)
-        pause = max(min(inputs.poll_interval, watch.time_left), SHORTEST_PAUSE)
-        if runtime.job.in_actions and runtime.now() + pause - began >= longest:
+        pause = max(min(wait.interval, watch.time_left), SHORTEST_PAUSE)
+        if runtime.job.in_actions and runtime.now() + pause - wait.began >= wait.longest:
             return verdict, changed
         runtime.sleep(pause.total_seconds())
 
@@ -169,14 +170,14 @@ def _record_numbers(verdict: Verdict, writes: CheckPromoteWrites, context: Comma
         context.runtime.log(f"The numbers are not recorded: {error.problem.message}")
 
 
-def _run_hook(inputs: CheckPromoteInputs, context: CommandContext) -> HookRun:
+def _run_hook(command: str, request: PromotionRequest, context: CommandContext) -> HookRun:
     """Run the user's command, which decides whether the commit is promoted."""
     about = {
-        "environment": inputs.environment,
-        "commit": inputs.promoted_commit or "",
-        "gitops_commit": inputs.gitops_commit,
+        "environment": request.environment,
+        "commit": request.promoted_commit or "",
+        "gitops_commit": request.gitops_commit,
     }
-    return run_hook(HOOK, inputs.post_deployment, context.runtime, about)
+    return run_hook(HOOK, command, context.runtime, about)
 
 
 @contextmanager

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import HookRun
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Problem
-from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.model.writes import Write
 from kalypso_actions.promotion.environments import arrows
 from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
@@ -70,27 +70,33 @@ class ProgressLog:
             self._log(f"  … and {len(changed) - MOST_CLUSTERS} more")
 
 
-def check_promote_document(
-    inputs: CheckPromoteInputs,
+def check_promote_result(
+    verified: VerifiedRequest,
     verdict: Verdict | None,
-    changed: Collection[Cluster] = (),
-    promoted_to: Collection[str] = (),
+    context: CommandContext,
+    *,
     advice: str = "",
-) -> CheckPromoteDocument:
-    """Return the document of a verdict; None: the run has only verified the inputs.
+    changed: Collection[Cluster] = (),
+    hook: HookRun | None = None,
+    started: Mapping[str, str] | None = None,
+    planned: Iterable[Write] | None = None,
+) -> CommandResult:
+    """Return the result of a verdict; None: the run has only verified the request.
 
-    `changed` are the clusters that changed since the previous verdict; `advice` is for people if no
+    `changed` are the clusters that changed since the previous verdict, `started` the pages of
+    started runs by environment, `planned` the writes of a dry run. `advice` is for people if no
     cluster reports.
     """
+    request = verified.request
     seen = verdict or Verdict("waiting", is_open=True)
     name = "" if seen.is_open else seen.name
     problems = (
         [Problem(seen.reason, advice=verdict_advice(name, advice))] if seen.is_failure else []
     )
-    return CheckPromoteDocument(
-        environment=inputs.environment,
-        promoted_commit=inputs.promoted_commit or "",
-        gitops_commit=inputs.gitops_commit,
+    document = CheckPromoteDocument(
+        environment=request.environment,
+        promoted_commit=request.promoted_commit or "",
+        gitops_commit=request.gitops_commit,
         verify_only=verdict is None,
         verdict=name,
         reason=seen.reason,
@@ -108,21 +114,12 @@ def check_promote_document(
         ),
         missing=seen.missing,
         not_ours=tuple(ForeignPathsEntry(id=name, paths=paths) for name, paths in seen.not_ours),
-        promoted_to=tuple(promoted_to),
+        promoted_to=() if seen.is_open else tuple(started or ()),
         warnings=ProblemEntry.all_of(seen.warnings),
         problems=ProblemEntry.all_of(problems),
     )
-
-
-def check_promote_result(
-    document: CheckPromoteDocument,
-    verified: VerifiedRequest,
-    context: CommandContext,
-    hook: HookRun | None = None,
-    started: Mapping[str, str] | None = None,
-    advice: str = "",
-) -> CommandResult:
-    """Return the result of a run; `started` are the pages of started runs by environment."""
+    if planned is not None:
+        return dry_run_result("check-promote", document, planned, context)
     facts = CheckPromoteFacts(
         context.url(context.control_plane),
         context.url(verified.repository),

@@ -17,7 +17,6 @@ from kalypso_actions.commands.shared.own_statuses import latest_record
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops.provenance import contradicts
-from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import ON_BRANCH
 from kalypso_actions.model.kinds import Environment
@@ -60,19 +59,16 @@ class VerifiedRequest:
         return next(iter(self.own)).repository
 
 
-def verify(
-    request: PromotionRequest, inputs: CheckPromoteInputs, context: CommandContext
-) -> VerifiedRequest:
-    """Verify that the repositories confirm the inputs.
+def verify(request: PromotionRequest, context: CommandContext) -> VerifiedRequest:
+    """Verify that the repositories confirm a request.
 
     Raise UsageError if they do not, KalypsoError if they cannot be read.
     """
     environments = context.environments()
-    # The context's error for an unknown name lists the known ones.
-    environment = environments.get(request.environment) or context.environment(request.environment)
+    environment = context.environment(request.environment, environments)
     reading = read_environment(context, environment)
     every_branch = gitops_branches(context, environment, reading.gitops_repos)
-    candidates = _candidates(inputs.gitops_repository, every_branch, context)
+    candidates = _candidates(request.repository, every_branch, context)
     if request.promoted_commit is not None:
         relation = commits.relation(
             context.github, context.control_plane, request.promoted_commit, context.main()
@@ -96,8 +92,8 @@ def verify(
     others = tuple(branch for branch in every_branch if branch not in own)
     onward: tuple[str, ...] = ()
     if request.promoted_commit is not None:
-        onward = next_environments(inputs.next_environment, request.environment, environments)
-    started = _waiting_since(inputs, context, candidates[0].repository)
+        onward = next_environments(request.next_environments, request.environment, environments)
+    started = _waiting_since(request, candidates[0].repository, context)
     return VerifiedRequest(
         request, environment, environments, own, others, reading.own, onward, started
     )
@@ -113,26 +109,24 @@ def latest_check(
     return latest_record(context, request.promoted_commit, name)
 
 
-def _waiting_since(
-    inputs: CheckPromoteInputs, context: CommandContext, repository: str
-) -> datetime:
+def _waiting_since(request: PromotionRequest, repository: str, context: CommandContext) -> datetime:
     """Return when the waiting began: at the time of `started-at`, or now if a person reruns a job.
 
     Raise UsageError if `started-at` is not a time with an offset.
     """
     now = context.runtime.now()
-    if not inputs.started_at or context.runtime.job.attempt > 1:
+    if not request.started_at or context.runtime.job.attempt > 1:
         return now
     try:
-        moment = datetime.fromisoformat(inputs.started_at)
+        moment = datetime.fromisoformat(request.started_at)
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:
         raise UsageError(
-            f"started-at: {inputs.started_at!r} is not a time with an offset",
+            f"started-at: {request.started_at!r} is not a time with an offset",
             advice="leave it empty: only a run that continues another one's waiting has it",
         )
-    merged = commits.get(context.github, repository, inputs.gitops_commit).committed_at
+    merged = commits.get(context.github, repository, request.gitops_commit).committed_at
     if moment < merged:
         context.runtime.log(f"started-at {moment} is before the merge at {merged}, which counts.")
     return waiting_start(moment, merged=merged, now=now).astimezone(UTC)

@@ -65,7 +65,6 @@ class Watch:
         self,
         verified: VerifiedRequest,
         requirements: Requirements,
-        timeout: timedelta,
         reports: ClusterReports,
         context: CommandContext,
     ) -> None:
@@ -81,7 +80,7 @@ class Watch:
         self._environment = verified.environment
         self._requirements = requirements
         self._started = verified.started
-        self._until = verified.started + timeout
+        self._until = verified.started + requirements.timeout
         name = verified.environment.name
         fleet = read_control_plane(
             EnvironmentReading(name, verified.reading), context.reader, promoted_commit=promoted

@@ -8,7 +8,6 @@ from typing import Final
 
 from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.compliance import Verdict
-from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import PostStatus, Write
 from kalypso_actions.promotion import statuses
@@ -38,7 +37,7 @@ def pause_after(waited: timedelta) -> timedelta:
 
 
 def refusal(
-    request: PromotionRequest, repository: str, latest: StartRecord | None, control_plane: str
+    request: PromotionRequest, latest: StartRecord | None, control_plane: str
 ) -> tuple[PostStatus, ...]:
     """Return the record that the repositories contradict a start, so that poll does not repeat it.
 
@@ -47,7 +46,7 @@ def refusal(
     promoted_commit, gitops_commit = request.promoted_commit, request.gitops_commit
     if not (latest and latest.kind == "starting" and latest.subject == gitops_commit):
         return ()
-    name = check_promote_context(request.environment, repository)
+    name = check_promote_context(request.environment, request.repository)
     refused = StartRecord("refused", gitops_commit)
     return (record_of(control_plane, promoted_commit or "", name, refused),)
 
@@ -56,28 +55,28 @@ def refusal(
 class CheckPromoteWrites:
     """Makes the writes of a run; a configuration change has no commit to write on."""
 
-    inputs: CheckPromoteInputs
     verified: VerifiedRequest
     control_plane: str
+    cd_workflow: str
 
     def received(self) -> tuple[Write, ...]:
         """Return the record that a run checks this commit of a GitOps branch."""
-        return self._record(self.inputs.gitops_commit)
+        return self._record(self.verified.request.gitops_commit)
 
     def deploying(self) -> tuple[Write, ...]:
         """Return the status of the promoted commit while the run waits."""
-        return self._status(statuses.deploying(self.inputs.environment))
+        return self._status(statuses.deploying(self.verified.request.environment))
 
     def failure(self, reason: str) -> tuple[Write, ...]:
         """Return the status after an error has ended the run."""
-        return self._status(statuses.failed(self.inputs.environment, reason))
+        return self._status(statuses.failed(self.verified.request.environment, reason))
 
     def numbers(self, verdict: Verdict, latest: StartRecord | None) -> tuple[Write, ...]:
         """Return the record of the numbers of clusters, which `kalypso status` shows.
 
         The record of a start for a later merge stays.
         """
-        gitops_commit = self.inputs.gitops_commit
+        gitops_commit = self.verified.request.gitops_commit
         if not (latest and latest.kind == "received" and latest.subject == gitops_commit):
             return ()
         return self._record(gitops_commit, compliant(verdict))
@@ -89,15 +88,15 @@ class CheckPromoteWrites:
         between, the next run starts it again. While the verdict is open, another run of
         check-promote continues the waiting.
         """
-        inputs, verified, name = self.inputs, self.verified, self.inputs.environment
-        promoted_commit = inputs.promoted_commit or ""
+        verified, request = self.verified, self.verified.request
+        name, promoted_commit = request.environment, request.promoted_commit or ""
         if verdict.is_open:
             start = check_promote_start(
                 self.control_plane,
                 WORKFLOW,
                 environment=name,
                 promoted_commit=promoted_commit,
-                gitops_commit=inputs.gitops_commit,
+                gitops_commit=request.gitops_commit,
                 repository=verified.repository,
                 started_at=verified.started.isoformat(),
             )
@@ -106,7 +105,7 @@ class CheckPromoteWrites:
             starts = (
                 cd_start(
                     self.control_plane,
-                    inputs.cd_workflow,
+                    self.cd_workflow,
                     environment=environment,
                     promoted_commit=promoted_commit,
                     promoted_from=name,
@@ -127,7 +126,7 @@ class CheckPromoteWrites:
 
         The record of a start for a later merge stays.
         """
-        checked = {self.inputs.gitops_commit, gitops_commit}
+        checked = {self.verified.request.gitops_commit, gitops_commit}
         if latest and latest.kind == "starting" and latest.subject not in checked:
             return ()
         return self._record(gitops_commit)
@@ -135,16 +134,16 @@ class CheckPromoteWrites:
     def _record(
         self, gitops_commit: str, numbers: tuple[int, int] | None = None
     ) -> tuple[Write, ...]:
-        inputs = self.inputs
-        if inputs.promoted_commit is None:
+        request = self.verified.request
+        if request.promoted_commit is None:
             return ()
-        name = check_promote_context(inputs.environment, self.verified.repository)
+        name = check_promote_context(request.environment, self.verified.repository)
         record = StartRecord("received", gitops_commit, compliant=numbers)
-        return (record_of(self.control_plane, inputs.promoted_commit, name, record),)
+        return (record_of(self.control_plane, request.promoted_commit, name, record),)
 
     def _status(self, status: CommitStatus) -> tuple[Write, ...]:
         """Post a status; a second run for the same merge does not revoke `Deployed`."""
-        commit = self.inputs.promoted_commit
+        commit = self.verified.request.promoted_commit
         if commit is None:
             return ()
         return (

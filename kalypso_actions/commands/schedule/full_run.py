@@ -64,12 +64,14 @@ SECONDARY: Final = (RecordTrees, StartWorkflow, WriteIssue, CloseIssue, PostStat
 
 def run_in_full(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     """Render an environment and propose its tree; see `command.schedule`."""
+    job, control_plane = context.runtime.job, context.control_plane
+    run = ScheduleRun(inputs, control_plane, context.url(control_plane), job.actor, job.run_url)
     attempts = ATTEMPTS
     warnings: list[Problem] = []
     while True:
         attempts -= 1
         try:
-            return _attempt(inputs, context, warnings)
+            return _attempt(run, context, warnings)
         except (PushConflictError, MovedError) as error:
             if not attempts:
                 raise
@@ -78,22 +80,19 @@ def run_in_full(inputs: ScheduleInputs, context: CommandContext) -> CommandResul
             context.remotes.forget_heads()
 
 
-def _attempt(
-    inputs: ScheduleInputs, context: CommandContext, warnings: list[Problem]
-) -> CommandResult:
+def _attempt(run: ScheduleRun, context: CommandContext, warnings: list[Problem]) -> CommandResult:
     """Run schedule once; add to `warnings` the auto-merges of people that this run disables.
 
     Raises PushConflictError and MovedError if others have moved a branch.
     """
-    job, control_plane = context.runtime.job, context.control_plane
-    run = ScheduleRun(inputs, control_plane, context.url(control_plane), job.actor, job.run_url)
+    inputs = run.inputs
     # GitHub must not merge an old proposal while the run cannot say what the new one is.
     with disabled_on_failure(inputs, context):
         snapshot = read_everything(inputs, context)
         snapshot, plan = plan_environment(snapshot, inputs, context)
         known = read_proposals(snapshot, plan, context)
-        decision = decide(snapshot, plan, known, inputs, control_plane)
-        ends = auto_merge_ends(decision, control_plane)
+        decision = decide(snapshot, plan, known, inputs, run.control_plane)
+        ends = auto_merge_ends(decision, run.control_plane)
         if not inputs.dry_run:
             warnings += warnings_of_ended(carry_out(ends, context), context)
     details = read_details(decision, inputs.mask, context)
