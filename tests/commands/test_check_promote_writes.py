@@ -12,10 +12,12 @@ from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.check_promote.writes import CheckPromoteWrites, refusal
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Location
+from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.model.writes import Write, parts
+from kalypso_actions.model.writes import PostStatus, Write, parts
 from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.promotion.start_records import Kind, StartRecord
+from tests.breaks import breaks, turned
 
 PLANE, MAIN, MERGED, LATER = "acme/fleet", "a" * 40, "b" * 40, "c" * 40
 STATUS = "post status: dev environment: {} (on aaaaaaa)"
@@ -35,6 +37,10 @@ def lines(made: tuple[Write, ...]) -> list[str]:
     return [f"{part.kind}: {part.what}" for write in made for part in parts(write)]
 
 
+@breaks(
+    "a rolled back commit counts as superseded",
+    turned(CheckPromoteWrites.after, "verdict.goes_back", "False"),
+)
 @pytest.mark.parametrize(
     ("verdict", "status"),
     [
@@ -57,6 +63,26 @@ def test_the_run_of_another_merge_posts_the_status_of_a_waiting_promotion() -> N
     assert writes().after(Verdict("waiting", "other does not hold the commit yet")) == ()
 
 
+@breaks(
+    "Deployed is success while a next environment exists",
+    turned(CheckPromoteWrites.after, "not verified.onward", "True"),
+)
+@pytest.mark.parametrize(("onward", "state"), [((), "success"), (("stage",), "pending")])
+def test_the_state_of_deployed_ends_the_chain(onward: tuple[str, ...], state: str) -> None:
+    *_, post = writes(onward=onward).after(Verdict("compliant"))
+    assert isinstance(post, PostStatus)
+    assert isinstance(post.status, CommitStatus)
+    assert (post.status.state, post.keeps_deployed) == (state, True)
+
+
+@breaks(
+    "a commit is deployed before the next environment is started",
+    turned(
+        CheckPromoteWrites.after,
+        "(*starts, *self._status(status))",
+        "(*self._status(status), *starts)",
+    ),
+)
 def test_next_environments_are_started_before_the_commit_is_deployed() -> None:
     made = lines(writes(onward=("stage", "lab")).after(Verdict("compliant")))
     assert [line.partition(" (")[0] for line in made] == [
@@ -75,6 +101,14 @@ def test_another_run_continues_an_open_verdict() -> None:
     assert start.endswith("started_at 2026-01-01T00:00:00+00:00)")
 
 
+@breaks(
+    "the end of a run replaces the start of a later merge",
+    turned(CheckPromoteWrites.ended, "latest.subject not in checked", "False"),
+)
+@breaks(
+    "the numbers replace the start of a later merge",
+    turned(CheckPromoteWrites.numbers, "latest.subject == gitops_commit", "True"),
+)
 @pytest.mark.parametrize(
     ("kind", "subject", "numbers", "ended"),
     [
@@ -98,6 +132,7 @@ def test_the_start_of_a_later_merge_keeps_its_record(
     assert lines(writes().ended(latest, MERGED)) == [received] * ended
 
 
+@breaks("any claim is recorded as refused", turned(refusal, 'latest.kind == "starting"', "True"))
 def test_only_a_recorded_start_is_refused() -> None:
     request = PromotionRequest("dev", MAIN, MERGED, "acme/gitops")
     started = StartRecord("starting", MERGED)

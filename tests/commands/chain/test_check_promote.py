@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kalypso_sandbox.azure import QueryFault
 from tests.commands.chain import documents
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
-from tests.commands.chain.founding import organisation
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import Dispatch, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -59,34 +55,6 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
     assert acme.logged[1] == "compliant 2/2"
 
 
-def test_at_the_end_of_the_chain_the_status_is_success(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit, "stage")
-    outcome = check(acme, merged, commit, environment="stage")
-    assert acme.statuses(commit) == {"stage environment": ("success", "Deployed")}
-    assert acme.dispatches() == []
-    assert document(outcome).promoted_to == ()
-    assert "`stage` is the last environment: the promotion is complete." in outcome.summary
-
-
-def test_the_next_environments_start_before_the_commit_is_deployed(
-    acme: Organisation,
-) -> None:
-    files = {
-        ".environments/qa.yaml": documents.environment(acme.url(), "qa"),
-        ".environments/dev.yaml": documents.environment(
-            acme.url(), "dev", next_environment='"stage, qa"'
-        ),
-    }
-    commit = acme.commit(files)
-    check(acme, merge(acme, commit), commit)
-    assert acme.dispatches() == [cd_of(commit, "stage"), cd_of(commit, "qa")]
-    writes = [write.rpartition("/")[2] for write in acme.writes()]
-    assert writes == [commit, "dispatches", "dispatches", commit]
-    chosen = check(acme, acme.head("dev", "acme/gitops") or "", commit, next_environment="qa")
-    assert document(chosen).promoted_to == ("qa",)
-
-
 def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     commit = main_commit(acme)
     merge(acme, commit)
@@ -100,16 +68,6 @@ def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     outcome = check(acme, merge(acme, commit, config="3"))
     assert (outcome.failed, verdict(outcome)) == (True, "failed")
     assert acme.statuses(commit) == {}
-
-
-def test_a_second_run_only_starts_the_next_environment_again(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    check(acme, merged, commit)
-    outcome = check(acme, merged, commit)
-    assert verdict(outcome) == "compliant"
-    assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
-    assert acme.dispatches() == [cd_of(commit)] * 2
 
 
 def test_a_deployed_commit_does_not_fail_later(acme: Organisation) -> None:
@@ -158,57 +116,6 @@ def test_a_failing_cluster_stops_the_commit(acme: Organisation) -> None:
     assert "dev-large` |" not in outcome.summary
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "inputs", "description"),
-    [
-        ("stall", {}, "progressing: dev-drone"),
-        ("suspended", {}, "suspended: dev-drone"),
-        ("disconnected", {"stale_after": "2m"}, "stale: dev-drone"),
-    ],
-)
-def test_clusters_that_do_not_comply_in_time(
-    acme: Organisation, behaviour: str, inputs: dict[str, Any], description: str
-) -> None:
-    acme.cluster("dev", "drone", behaviour=behaviour)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    began = acme.clock()
-    outcome = check(acme, merged, commit, timeout="5m", **inputs)
-    assert (outcome.failed, verdict(outcome)) == (True, "timed-out")
-    assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {description}")
-    # A second later: the numbers leave the record.
-    assert (acme.clock() - began).total_seconds() == 301
-
-
-def test_a_cluster_type_without_a_cluster(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", branch="elsewhere")
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    outcome = check(acme, merged, commit)
-    assert (verdict(outcome), document(outcome).missing) == ("timed-out", ("drone",))
-    assert acme.statuses(commit)[DEV] == ("failure", "Failed to deploy: missing: drone")
-    assert acme.logged[1] == "compliant 1/1, missing drone"
-    outcome = check(acme, merged, commit, missing="warn")
-    assert verdict(outcome) == "compliant"
-    (warning,) = document(outcome).warnings
-    assert warning.message == "no cluster reports for drone"
-
-
-def test_no_cluster_at_all(acme: Organisation) -> None:
-    acme.sandbox.azure.settings.faults.append(QueryFault(kind="unseen", count=0))
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    outcome = check(acme, merged, commit)
-    assert (outcome.failed, verdict(outcome)) == (True, "none-targeted")
-    nobody = "no cluster follows this repository and branch"
-    assert acme.statuses(commit)[DEV] == ("failure", f"Failed to deploy: {nobody}")
-    assert "the role Reader" in outcome.summary
-    outcome = check(acme, merged, commit, require_targets="false")
-    assert verdict(outcome) == "compliant"
-    assert [warning.message for warning in document(outcome).warnings] == [nobody]
-    assert acme.dispatches() == [cd_of(commit)]
-
-
 def test_the_source_of_reports_advises_what_to_do_without_reports(acme: Organisation) -> None:
     commit = main_commit(acme)
     reports = FakeClusterReports(lambda _url, _branch: [])
@@ -219,22 +126,6 @@ def test_the_source_of_reports_advises_what_to_do_without_reports(acme: Organisa
     )
     assert [problem.advice for problem in document(outcome).problems] == [advice]
     assert advice in outcome.summary
-
-
-def test_nothing_is_scheduled(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit, cluster_types=())
-    outcome = check(acme, merged, commit)
-    assert verdict(outcome) == "nothing-scheduled"
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
-    assert acme.dispatches() == [cd_of(commit)]
-    assert queries(acme) == 0
-
-
-def test_a_promotion_that_changes_no_manifest(acme: Organisation) -> None:
-    merge(acme, acme.head("main"))
-    commit = main_commit(acme)
-    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
 
 
 NOT_REPORTING = "metadata:\n  annotations: {kalypso.io/compliance: none}\n  name"
@@ -254,16 +145,6 @@ def test_cluster_types_that_do_not_report_are_left_out(acme: Organisation) -> No
     assert [row.cluster_type for row in document(outcome).rows] == ["large"]
     (warning,) = document(outcome).warnings
     assert warning.message.startswith("the state of the clusters of drone is not known")
-
-
-def test_without_reporting_clusters_azure_is_not_asked(acme: Organisation) -> None:
-    does_not_report(acme, "drone")
-    does_not_report(acme, "large")
-    commit = main_commit(acme)
-    outcome = check(acme, merge(acme, commit), commit)
-    assert verdict(outcome) == "compliant"
-    assert "the clusters of drone, large" in document(outcome).warnings[0].message
-    assert queries(acme) == 0
 
 
 def test_a_share_of_the_clusters_is_enough(acme: Organisation) -> None:
@@ -311,19 +192,6 @@ def test_a_command_may_stop_a_configuration_change_too(acme: Organisation) -> No
     assert acme.writes() == []
 
 
-def test_without_a_job(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    outcome = check(
-        acme,
-        merged,
-        commit,
-        control_plane="acme/control-plane",
-        variables={"GITHUB_ACTIONS": ""},
-    )
-    assert verdict(outcome) == "compliant"
-
-
 @pytest.mark.parametrize("writes", range(3))
 def test_a_killed_failing_run_is_repeated(acme: Organisation, writes: int) -> None:
     acme.cluster("dev", "drone", behaviour="fail")
@@ -359,14 +227,3 @@ def test_an_old_run_and_a_new_one_at_once(acme: Organisation) -> None:
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
     assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
     assert [dispatch.inputs["promoted_commit_id"] for dispatch in acme.dispatches()] == [new]
-
-
-def test_on_an_enterprise_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder := tmp_path / "enterprise").mkdir()
-    with organisation(folder, flavour="ghes") as acme:
-        sign_in(acme, monkeypatch)
-        commit = main_commit(acme)
-        assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
-        assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
-        (start,) = acme.dispatches()
-        assert start.inputs["environment"] == "stage"

@@ -39,56 +39,38 @@ def refused(
     return str(caught.value)
 
 
-def test_an_environment_that_does_not_exist(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    message = refused(acme, merge(acme, commit), commit, environment="prod")
-    assert "there is no Environment 'prod' on main" in message
-
-
-def test_a_gitops_commit_of_another_branch(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    elsewhere = merge(acme, commit, "stage")
-    merge(acme, commit)
-    for claimed in (elsewhere, "f" * 40, commit):
-        message = refused(acme, claimed, commit)
-        assert f"the commit {claimed[:7]} does not lie on the branch 'dev'" in message
-        assert acme.url(GITOPS) in message
-        assert "does not lie on the branch 'dev'" in refused(acme, claimed)
-
-
-def test_a_commit_of_an_open_pull_request(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    git = acme.sandbox.git(GITOPS)
-    assert git.update_ref("refs/heads/proposal", merged, None)
-    proposed = acme.commit({"large/x": "1"}, "proposal", GITOPS)
-    assert "does not lie on the branch" in refused(acme, proposed, commit)
-
-
-def test_another_promoted_commit_than_the_merged_one(acme: Organisation) -> None:
+def test_claims_that_the_repositories_contradict(acme: Organisation) -> None:
     old = acme.head("main") or ""
     commit = main_commit(acme)
-    merged = merge(acme, commit)
-    message = refused(acme, merged, old)
-    assert f"the tracking file of the commit {merged[:7]} names {commit[:7]}, not" in message
+    elsewhere = merge(acme, commit, "stage")
     untracked = merge(acme, None, "stage")
-    message = refused(acme, untracked, commit, environment="stage")
-    assert "names no commit" in message
+    merged = merge(acme, commit)
+    assert acme.sandbox.git(GITOPS).update_ref("refs/heads/proposal", merged, None)
+    proposed = acme.commit({"large/x": "1"}, "proposal", GITOPS)
+    lie = "the commit {} does not lie on the branch 'dev'"
+    stage = {"environment": "stage"}
+    cases: list[tuple[str, str | None, dict[str, str], str]] = [
+        (merged, commit, {"environment": "prod"}, "there is no Environment 'prod' on main"),
+        *((claim, commit, {}, lie.format(claim[:7])) for claim in (elsewhere, "f" * 40, commit)),
+        (elsewhere, None, {}, lie.format(elsewhere[:7])),
+        (proposed, commit, {}, lie.format(proposed[:7])),
+        (merged, old, {}, f"the tracking file of the commit {merged[:7]} names {commit[:7]}, not"),
+        (untracked, commit, stage, "names no commit"),
+        (merged, commit, {"gitops_repository": "acme/shop"}, "acme/shop is no GitOps repository"),
+        (merged, commit, {"next_environment": "prod"}, "next-environment: there is no Environment"),
+        *(
+            (merged, commit, {"started_at": time}, f"started-at: '{time}' is not a time with an")
+            for time in ("yesterday", "2026-03-01", "2026-03-01T12:00:00")
+        ),
+    ]
+    for claimed, promoted, inputs, message in cases:
+        assert message in refused(acme, claimed, promoted, **inputs)
 
 
 def test_a_commit_that_is_not_on_main(acme: Organisation) -> None:
-    beside = acme.commit({"x": "1"}, "beside")
-    message = refused(acme, merge(acme, beside), beside)
-    assert f"the promoted commit {beside[:7]} does not lie on main" in message
-    unknown = "e" * 40
-    assert "does not lie on main" in refused(acme, merge(acme, unknown), unknown)
-
-
-def test_a_repository_of_another_environment(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    message = refused(acme, merge(acme, commit), commit, gitops_repository="acme/shop")
-    assert "acme/shop is no GitOps repository of the environment" in message
-    assert "it has acme/gitops" in message
+    for beside in (acme.commit({"x": "1"}, "beside"), "e" * 40):
+        message = f"the promoted commit {beside[:7]} does not lie on main"
+        assert message in refused(acme, merge(acme, beside), beside)
 
 
 def test_several_repositories_need_a_name(acme: Organisation) -> None:
@@ -98,19 +80,6 @@ def test_several_repositories_need_a_name(acme: Organisation) -> None:
     message = refused(acme, merge(acme, commit), commit)
     assert "gitops-repository is needed" in message
     assert "give one of acme/gitops, acme/second" in message
-
-
-@pytest.mark.parametrize("moment", ["yesterday", "2026-03-01", "2026-03-01T12:00:00"])
-def test_a_beginning_that_is_no_time(acme: Organisation, moment: str) -> None:
-    commit = main_commit(acme)
-    message = refused(acme, merge(acme, commit), commit, started_at=moment)
-    assert f"started-at: '{moment}' is not a time with an offset" in message
-
-
-def test_a_next_environment_that_does_not_exist(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    message = refused(acme, merge(acme, commit), commit, next_environment="prod")
-    assert "next-environment: there is no Environment 'prod'" in message
 
 
 def test_azure_inputs_that_do_not_suffice(acme: Organisation) -> None:

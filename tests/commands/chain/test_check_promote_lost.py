@@ -62,19 +62,6 @@ def test_an_unreachable_cluster_is_waited_for(
     assert warning.message == "the state of unreachable clusters is not known: dev-drone"
 
 
-def test_a_cluster_that_comes_back_complies(acme: Organisation) -> None:
-    take_offline(acme, "drone", connectivity="Offline", kind="arc")
-    sleep = acme.clock.sleep
-
-    def sleeping(seconds: float) -> None:
-        sleep(seconds)
-        acme.cluster("dev", "drone")
-
-    acme.clock.sleep = sleeping  # type: ignore[method-assign]  # of this clock only
-    commit = main_commit(acme)
-    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
-
-
 @pytest.mark.parametrize("behaviour", ["follow", "fail", "suspended"])
 def test_a_deleted_cluster_leaves_the_count(acme: Organisation, behaviour: str) -> None:
     """Resource Graph shows its row for hours, with an old commit, a failure, or suspended."""
@@ -137,11 +124,3 @@ def test_a_cluster_that_azure_still_has_counts(acme: Organisation) -> None:
     assert verdict(outcome) == "timed-out"
     assert document(outcome).clusters == {"compliant": 2, "progressing": 1}
     assert 2 <= gets(acme) <= 3
-
-
-def test_clusters_that_report_are_not_asked_for(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", delay=300)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    assert verdict(check(acme, merged, commit)) == "compliant"
-    assert gets(acme) <= 1

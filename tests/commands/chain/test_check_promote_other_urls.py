@@ -37,20 +37,6 @@ def test_the_clusters_of_a_former_name_count(acme: Organisation) -> None:
     assert verdict(check(acme, merge(acme, commit, config="2"), missing="warn")) == "failed"
 
 
-def test_some_clusters_of_a_type_follow_a_former_name(acme: Organisation) -> None:
-    """These clusters count beside those of the present name, whose type is not missing."""
-    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
-    for number in range(12):
-        acme.sandbox.create_repository(f"acme/a-{number}")
-        follow(acme, f"other-{number}", f"{acme.sandbox.url}/acme/a-{number}", "./drone")
-    former = f"{acme.sandbox.url}/acme/fleet"
-    acme.cluster("dev", "late", repository=former, paths=["./drone"], behaviour="fail")
-    commit = main_commit(acme)
-    outcome = check(acme, merge(acme, commit), commit)
-    assert verdict(outcome) == "failed"
-    assert document(outcome).clusters == {"compliant": 2, "failed": 1}
-
-
 @pytest.mark.parametrize("name", ["acme/fleet", "oldacme/fleet"])
 @pytest.mark.parametrize("auth", ["token", "app"])
 def test_a_former_name_may_have_another_owner(
@@ -100,17 +86,6 @@ def test_too_many_repositories_could_have_been_this_one(acme: Organisation) -> N
     assert acme.dispatches() == []
 
 
-def test_github_does_not_say_which_repository_a_name_leads_to(acme: Organisation) -> None:
-    follow(acme, "late", f"{acme.sandbox.url}/acme/fleet")
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    with (
-        acme.sandbox.faults.on(Fault("GET", "/repos/acme/fleet", "status", count=0)),
-        pytest.raises(KalypsoError, match="the repository cannot be read"),
-    ):
-        check(acme, merged, commit)
-
-
 def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) -> None:
     password = OTHER.replace("https://", "https://user:secret@")
     follow(acme, "drone", password)
@@ -132,10 +107,3 @@ def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) ->
     assert "secret" not in outcome.summary
     assert warning.advice.endswith(f"follow {acme.url(GITOPS)}")
     assert "12 clusters follow" in outcome.summary
-
-
-def test_nobody_warns_while_every_cluster_type_has_a_cluster(acme: Organisation) -> None:
-    follow(acme, "stranger", OTHER)
-    commit = main_commit(acme)
-    outcome = check(acme, merge(acme, commit), commit)
-    assert (verdict(outcome), document(outcome).warnings) == ("compliant", ())

@@ -49,37 +49,6 @@ def test_the_last_run_goes_on(acme: Organisation) -> None:
     assert len(acme.dispatches()) == 1
 
 
-def test_the_case_of_names_does_not_matter(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    outcome = check_one(acme, "Acme/GitOps", merge(acme, commit), commit)
-    assert verdict(outcome) == "waiting"
-
-
-def test_an_older_commit_in_the_other_repository(acme: Organisation) -> None:
-    merge(acme, acme.head("main"), repository=SECOND)
-    commit = main_commit(acme)
-    assert verdict(check_one(acme, GITOPS, merge(acme, commit), commit)) == "waiting"
-
-
-def test_a_newer_commit_in_the_other_repository_supersedes(acme: Organisation) -> None:
-    old = main_commit(acme)
-    merged = merge(acme, old)
-    new = main_commit(acme, "another")
-    merge(acme, new, repository=SECOND)
-    assert verdict(check_one(acme, GITOPS, merged, old)) == "superseded"
-    assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
-
-
-def test_the_other_repository_does_not_comply_yet(acme: Organisation) -> None:
-    """The run waits for the clusters there, so that the run of either merge may be lost."""
-    acme.sandbox.azure.change("second-drone", delay=100)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    merge(acme, commit, repository=SECOND)
-    assert verdict(check_one(acme, GITOPS, merged, commit)) == "compliant"
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
-
-
 def test_the_other_repository_does_not_comply_in_time(acme: Organisation) -> None:
     acme.sandbox.azure.change("second-drone", behaviour="stall")
     commit = main_commit(acme)
@@ -92,17 +61,6 @@ def test_the_other_repository_does_not_comply_in_time(acme: Organisation) -> Non
     assert acme.statuses(commit) == {DEV: ("pending", "Deploying")}
     assert verdict(check_one(acme, SECOND, last, commit)) == "timed-out"
     assert acme.statuses(commit)[DEV][0] == "failure"
-
-
-def test_a_failure_in_the_other_repository_fails_the_environment(acme: Organisation) -> None:
-    acme.sandbox.azure.change("second-drone", behaviour="fail")
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    merge(acme, commit, repository=SECOND)
-    outcome = check_one(acme, GITOPS, merged, commit)
-    assert (outcome.failed, verdict(outcome)) == (True, "failed")
-    assert document(outcome).reason.startswith("acme/second, branch dev: second-drone: Health")
-    assert acme.dispatches() == []
 
 
 def test_a_configuration_change_asks_for_its_own_clusters_only(acme: Organisation) -> None:

@@ -91,15 +91,6 @@ def test_branches_are_read_after_the_reports(
     assert {row.revision for row in document(outcome).rows} == {acme.head("dev", GITOPS)}
 
 
-def test_a_run_for_an_earlier_merge_reads_the_head(
-    acme: Organisation,
-) -> None:
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    merge(acme, commit, config="2")
-    assert verdict(check(acme, merged, commit)) == "compliant"
-
-
 def test_a_newer_commit_supersedes(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="stall")
     old = main_commit(acme)
@@ -145,22 +136,6 @@ def test_a_revert_during_the_command_stops_the_commit(acme: Organisation) -> Non
     assert "done" in outcome.summary
 
 
-@pytest.mark.parametrize("to", ["an older commit", "none"])
-def test_a_revert_ends_the_wait(acme: Organisation, to: str) -> None:
-    acme.cluster("dev", "drone", behaviour="stall")
-    old = acme.head("main") or ""
-    merge(acme, old)
-    new = main_commit(acme)
-    merged = merge(acme, new)
-    path = ".github/tracking/Promoted_Commit_Id"
-    before = old if to != "none" else None
-    meanwhile(acme, 60, lambda: acme.commit({path: before}, "dev", GITOPS))
-    assert verdict(check(acme, merged, new)) == "superseded"
-    back_to = old[:7] if before else "none"
-    assert acme.statuses(new) == {DEV: ("pending", f"Rolled back to {back_to}")}
-    assert acme.dispatches() == []
-
-
 @pytest.mark.parametrize("place", ["the GitOps branch", "base-repo.yaml"])
 def test_a_revert_just_before_the_clusters_comply_stops_the_commit(
     acme: Organisation, place: str
@@ -189,16 +164,6 @@ def test_a_revert_just_before_the_clusters_comply_stops_the_commit(
     outcome = check(acme, merged, new, reports=fake, settle="10s", poll_interval="15s")
     assert (verdict(outcome), acme.dispatches()) == ("superseded", [])
     assert acme.clock() - began < timedelta(minutes=1)
-
-
-def test_a_configuration_change_is_superseded_by_a_promotion(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", behaviour="stall")
-    merge(acme, acme.head("main"))
-    merged = merge(acme, acme.head("main"), config="2")
-    new = main_commit(acme)
-    meanwhile(acme, 60, lambda: merge(acme, new))
-    assert verdict(check(acme, merged)) == "superseded"
-    assert acme.statuses(new) == {}
 
 
 def test_a_forced_push(acme: Organisation) -> None:
@@ -247,14 +212,6 @@ def test_a_fix_goes_on_by_itself(acme: Organisation) -> None:
     ]
 
 
-def test_throttling_and_temporary_faults_are_waited_out(acme: Organisation) -> None:
-    settings = acme.sandbox.azure.settings
-    settings.faults += [QueryFault(kind="throttled"), QueryFault(kind="throttled", skip=1)]
-    acme.sandbox.faults.add(Fault("GET", "/repos/acme/gitops/git/ref/heads/dev", "status", count=2))
-    commit = main_commit(acme)
-    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
-
-
 def test_a_refusal_of_azure_is_posted_as_a_failure(acme: Organisation) -> None:
     acme.sandbox.azure.settings.faults.append(QueryFault(kind="denied", count=0))
     commit = main_commit(acme)
@@ -269,27 +226,6 @@ def test_a_refusal_of_azure_is_posted_as_a_failure(acme: Organisation) -> None:
         check(acme, merged)
 
 
-def test_a_subscription_that_the_identity_may_not_read(acme: Organisation) -> None:
-    cluster = acme.cluster("dev", "large", behaviour="fail")
-    acme.sandbox.azure.put(
-        cluster.model_copy(update={"name": "hidden", "subscription": OTHER_SUBSCRIPTION})
-    )
-    acme.cluster("dev", "large")
-    acme.sandbox.azure.settings.unreadable = [OTHER_SUBSCRIPTION]
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    with pytest.raises(KalypsoError, match=f"the identity subscription {OTHER_SUBSCRIPTION}"):
-        check(acme, merged, commit, azure_scopes=f"{SUBSCRIPTION},{OTHER_SUBSCRIPTION}")
-    assert acme.statuses(commit)[DEV][0] == "failure"
-    assert acme.dispatches() == []
-    acme.forget()
-    assert verdict(check(acme, merged, commit, azure_scopes=SUBSCRIPTION)) == "compliant"
-    asked = [exchange for exchange in acme.sandbox.traffic if "ResourceGraph" in exchange.path]
-    tables = [exchange.request_body["query"].partition("\n")[0] for exchange in asked]
-    configurations = "kubernetesconfigurationresources"
-    assert tables == ["resourcecontainers", configurations, configurations, "resources"]
-
-
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 
 
@@ -300,14 +236,6 @@ def test_a_next_environment_that_cannot_be_started(acme: Organisation) -> None:
     with pytest.raises(KalypsoError, match=r"the workflow cd\.yaml cannot be started"):
         check(acme, merged, commit)
     assert acme.statuses(commit)[DEV][0] == "failure"
-
-
-def test_a_lost_answer_may_double_a_start(acme: Organisation) -> None:
-    acme.sandbox.faults.add(Fault("POST", DISPATCH, "lost"))
-    commit = main_commit(acme)
-    assert verdict(check(acme, merge(acme, commit), commit)) == "compliant"
-    assert len(acme.dispatches()) == 2
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
 
 
 def test_a_cancelled_run_posts_a_failure(acme: Organisation) -> None:
@@ -341,35 +269,6 @@ def test_a_failure_that_cannot_be_posted_does_not_hide_the_first(acme: Organisat
 BROKEN = {"path": "*platform-config.yaml", "text": "broken"}
 
 
-def test_a_synced_commit_is_not_applied_yet(acme: Organisation) -> None:
-    """The cluster is compliant with the previous commit while its source has the new one."""
-    acme.cluster("dev", "drone", reconcile_delay=300, nested=True, releases=True)
-    old = main_commit(acme)
-    merge(acme, old)
-    acme.clock.sleep(400)
-    commit = main_commit(acme, "another")
-    merged = merge(acme, commit)
-    began = acme.clock()
-    assert verdict(check(acme, merged, commit)) == "compliant"
-    assert 300 <= (acme.clock() - began).total_seconds() < 315
-    assert acme.logged[1] == "compliant 1/2, progressing 1"
-
-
-@pytest.mark.parametrize("fields", [{}, {"kustomization": "drone-app"}], ids=["own", "nested"])
-def test_a_failure_of_the_commit_before_is_no_verdict(
-    acme: Organisation, fields: dict[str, str]
-) -> None:
-    failure = BROKEN | fields
-    acme.cluster(
-        "dev", "drone", reconcile_delay=300, nested=True, behaviour="fail", failure=failure
-    )
-    commit = main_commit(acme)
-    merge(acme, commit, config="broken")
-    acme.clock.sleep(400)
-    corrected = merge(acme, commit, config="corrected")
-    assert verdict(check(acme, corrected, commit)) == "compliant"
-
-
 def test_a_nested_kustomization_follows_a_correction_later(acme: Organisation) -> None:
     """The Kustomization that applies the correction does not wait for it."""
     failure = BROKEN | {"kustomization": "drone-app"}
@@ -381,29 +280,6 @@ def test_a_nested_kustomization_follows_a_correction_later(acme: Organisation) -
     began, corrected = acme.clock(), merge(acme, commit, config="corrected")
     assert verdict(check(acme, corrected, commit, poll_interval="15s")) == "compliant"
     assert 340 <= (acme.clock() - began).total_seconds() < 355
-
-
-def test_a_failure_of_a_nested_kustomization_is_a_verdict(acme: Organisation) -> None:
-    failure = {"kustomization": "drone-app", "message": "no such image"}
-    acme.cluster("dev", "drone", nested=True, behaviour="fail", failure=failure)
-    commit = main_commit(acme)
-    outcome = check(acme, merge(acme, commit), commit)
-    assert (verdict(outcome), document(outcome).reason) == (
-        "failed",
-        "dev-drone: HealthCheckFailed: no such image",
-    )
-
-
-@pytest.mark.parametrize(("inputs", "seconds"), [({}, 60), ({"settle": "0s"}, 0)])
-def test_a_cluster_without_statuses_must_comply_for_a_while(
-    acme: Organisation, inputs: dict[str, Any], seconds: float
-) -> None:
-    acme.cluster("dev", "drone", tells_statuses=False)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    began = acme.clock()
-    assert verdict(check(acme, merged, commit, **inputs)) == "compliant"
-    assert seconds <= (acme.clock() - began).total_seconds() < seconds + 15
 
 
 def test_the_timeout_counts_from_the_begin_of_the_waiting(acme: Organisation) -> None:
@@ -447,19 +323,6 @@ def test_another_run_continues_before_the_limit_of_the_job(acme: Organisation) -
     assert outcome.summary.startswith("## kalypso check-promote: still waiting for `dev`\n")
     outcome = check(acme, merged, commit, started_at=successor.inputs["started_at"], **inputs)
     assert verdict(outcome) == "compliant"
-
-
-def test_the_post_deployment_command_ends_before_the_limit(acme: Organisation) -> None:
-    acme.cluster("dev", "drone", delay=6 * 3600)
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    began = acme.clock()
-    outcome = check(
-        acme, merged, commit, timeout="9h", poll_interval="10m", post_deployment="exit 0"
-    )
-    assert (outcome.failed, verdict(outcome)) == (False, "")
-    assert (acme.clock() - began) < timedelta(hours=4, minutes=30)
-    assert len(acme.dispatches()) == 1
 
 
 def test_outside_of_a_job_there_is_no_limit(acme: Organisation) -> None:

@@ -98,25 +98,6 @@ def test_a_true_claim_about_a_merge(acme: Organisation, is_promotion: bool) -> N
     assert not [exchange for exchange in acme.sandbox.traffic if exchange.template == "azure"]
 
 
-def test_false_claims_about_merges(acme: Organisation) -> None:
-    old = acme.head("main") or ""
-    commit = main_commit(acme)
-    merged = merge(acme, commit)
-    cases: dict[str, tuple[str, str, dict[str, str]]] = {
-        "there is no Environment 'prod'": (merged, commit, {"environment": "prod"}),
-        "does not lie on the branch 'dev'": ("f" * 40, commit, {}),
-        f"names {commit[:7]}, not": (merged, old, {}),
-        "acme/shop is no GitOps repository": (merged, commit, {"gitops_repository": "acme/shop"}),
-        "there is no Environment 'qa'": (merged, commit, {"next_environment": "qa"}),
-        "started-at: 'soon' is not a time with an offset": (merged, commit, {"started_at": "soon"}),
-    }
-    for message, (gitops_commit, promoted, inputs) in cases.items():
-        with pytest.raises(UsageError, match=message) as caught:
-            verify_check(acme, gitops_commit, promoted, **inputs)
-        assert caught.value.exit_code == 2
-        assert acme.writes() == []
-
-
 CD = "kalypso / cd dev"
 CHECK = "kalypso / check-promote dev acme/gitops"
 
