@@ -49,29 +49,6 @@ def test_the_commit_is_upstreams(acme: Organisation) -> None:
     assert begun <= made.author.date <= acme.clock()
 
 
-def test_run_again_it_changes_nothing_but_starts_schedule(acme: Organisation) -> None:
-    new = change_main(acme)
-    run(acme, new)
-    acme.forget()
-    result = run(acme, new)
-    assert document(result).action == "unchanged"
-    assert document(result).environment_commit == acme.head("dev")
-    assert not document(result).changed
-    (write,) = acme.writes()
-    assert write.endswith("/schedule.yaml/dispatches")
-    assert acme.dispatches() == [SCHEDULE, SCHEDULE_BY_FORCE]
-
-
-def test_a_person_who_wants_the_same_commit_again_has_it_proposed_again(
-    acme: Organisation,
-) -> None:
-    new = change_main(acme)
-    run(acme, new, promoted_from="ci")
-    run(acme, new, promoted_from="ci")
-    run(acme, new)
-    assert acme.dispatches() == [SCHEDULE, SCHEDULE, SCHEDULE_BY_FORCE]
-
-
 def test_a_deployed_commit_stays_deployed(acme: Organisation) -> None:
     old, new = acme.head("main"), change_main(acme)
     assert old
@@ -81,14 +58,6 @@ def test_a_deployed_commit_stays_deployed(acme: Organisation) -> None:
     acme.status(new, DEV, "Deployed")
     run(acme, new)
     assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
-
-
-def test_a_retry_after_a_failure_is_reported(acme: Organisation) -> None:
-    new = change_main(acme)
-    run(acme, new)
-    acme.status(new, DEV, "Failed to deploy: 1 of 2 clusters", "failure")
-    run(acme, new)
-    assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
 
 
 def test_other_content_stays(acme: Organisation) -> None:
@@ -137,14 +106,6 @@ def test_an_environment_in_a_folder(acme: Organisation, path: str) -> None:
     assert has(acme) != new
 
 
-def test_a_branch_without_the_file_gets_upstreams(acme: Organisation) -> None:
-    acme.commit({"base-repo.yaml": None}, "dev")
-    new = change_main(acme)
-    result = run(acme, new)
-    assert document(result).action == "written"
-    assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
-
-
 @pytest.mark.parametrize("commit", ["", "e" * 40, "HEAD"])
 def test_a_commit_that_main_never_had_is_replaced(acme: Organisation, commit: str) -> None:
     acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), commit)}, "dev")
@@ -154,16 +115,6 @@ def test_a_commit_that_main_never_had_is_replaced(acme: Organisation, commit: st
     assert document(run(acme, old, promoted_from="ci")).action == "written"
     assert has(acme) == old
     assert acme.statuses("e" * 40) == {}
-
-
-def test_a_commit_that_left_main_is_replaced(acme: Organisation) -> None:
-    old, lost = acme.head("main"), change_main(acme)
-    assert old
-    run(acme, lost)
-    acme.reset("main", old)
-    new = change_main(acme, "another")
-    assert document(run(acme, new, promoted_from="ci")).action == "written"
-    assert acme.statuses(lost)[DEV] == ("pending", f"Rolled back to {new[:7]}")
 
 
 def test_an_older_commit_is_superseded(acme: Organisation) -> None:
@@ -179,15 +130,6 @@ def test_an_older_commit_is_superseded(acme: Organisation) -> None:
     assert acme.writes() == [f"POST /repos/{CONTROL_PLANE}/statuses/{middle}"]
     assert acme.dispatches() == [SCHEDULE]
     assert f"{middle[:7]} is superseded in dev" in result.summary
-
-
-def test_a_superseded_commit_that_was_deployed_stays_so(acme: Organisation) -> None:
-    middle, new = change_main(acme, "1"), change_main(acme, "2")
-    acme.status(middle, DEV, "Deployed")
-    run(acme, new)
-    acme.forget()
-    assert document(run(acme, middle, promoted_from="ci")).action == "superseded"
-    assert acme.writes() == []
 
 
 def test_a_person_must_allow_a_rollback(acme: Organisation) -> None:

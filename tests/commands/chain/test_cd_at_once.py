@@ -82,20 +82,6 @@ def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> Non
         assert not last_state["started"]
 
 
-def test_the_status_of_an_overtaken_run_does_not_last(acme: Organisation) -> None:
-    """A newer commit is written and posted between the write and the status of an older one."""
-    older, newer = commits(acme, 2)
-    between = acme.sandbox.interruptions.add(
-        lambda: run(acme, newer), path="*/git-receive-pack", after=True
-    )
-    run(acme, older)
-    between.result(timeout=0)
-    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
-    assert acme.statuses(newer) == {DEV: ("pending", "Promoted")}
-    history = [description for _, description in acme.status_history(older)]
-    assert history[-2:] == ["Promoted", f"Superseded by {newer[:7]}"]
-
-
 def test_the_title_of_an_overtaken_run_does_not_last(acme: Organisation) -> None:
     """A newer commit is proposed between the push and the pull request of an older one."""
     older, newer = commits(acme, 2)

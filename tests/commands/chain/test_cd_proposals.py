@@ -75,17 +75,6 @@ def test_run_again_it_changes_nothing(acme: Organisation) -> None:
     assert acme.writes() == []
 
 
-def test_a_newer_commit_takes_the_place_of_an_older_one(acme: Organisation) -> None:
-    older, newer = change_main(acme, "1"), change_main(acme, "2")
-    run(acme, older, promoted_from="ci")
-    run(acme, newer, promoted_from="ci")
-    (pull,) = acme.pulls(CONTROL_PLANE, "all")
-    assert pull["title"] == f"Promote {newer[:7]} to dev"
-    assert proposed(acme) == documents.base_repo(acme.url(), newer)
-    assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
-    assert acme.statuses(newer) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
-
-
 def test_an_older_commit_does_not_take_the_place_of_a_newer_one(acme: Organisation) -> None:
     older, newer = change_main(acme, "1"), change_main(acme, "2")
     run(acme, newer)
@@ -120,29 +109,6 @@ def test_once_merged_the_environment_has_it(acme: Organisation) -> None:
     assert acme.statuses(new) == {DEV: ("pending", "Promoted")}
 
 
-def test_the_status_of_the_present_commit_stays_while_a_newer_one_is_proposed(
-    acme: Organisation,
-) -> None:
-    old, new = acme.head("main"), change_main(acme)
-    assert old
-    run(acme, new)
-    assert action(run(acme, old, promoted_from="ci")) == "unchanged"
-    assert acme.statuses(old) == {DEV: ("pending", "Promoted")}
-    assert len(acme.pulls(CONTROL_PLANE)) == 1
-
-
-def test_a_commit_that_came_another_way_leaves_nothing_to_merge(acme: Organisation) -> None:
-    new = change_main(acme)
-    run(acme, new)
-    (pull,) = acme.pulls(CONTROL_PLANE)
-    acme.clock.sleep(1)  # otherwise the new commit would be the same as the proposal's
-    run(acme, new, mode="commit")
-    assert action(run(acme, new)) == "unchanged"
-    assert acme.pulls(CONTROL_PLANE) == []
-    (comment,) = acme.comments(pull["number"], CONTROL_PLANE)
-    assert "nothing is left to merge" in comment
-
-
 def test_a_change_of_the_environment_beside_it_leaves_the_proposal_alone(
     acme: Organisation,
 ) -> None:
@@ -165,15 +131,6 @@ def test_a_proposal_that_could_not_be_merged_is_made_again(acme: Organisation) -
     (pull,) = acme.pulls(CONTROL_PLANE)
     acme.merge(pull["number"], CONTROL_PLANE)
     assert acme.files("dev")["base-repo.yaml"] == documents.base_repo(acme.url(), new)
-
-
-def test_an_outdated_proposal_does_not_hold_up_what_is_newer(acme: Organisation) -> None:
-    """The environment got a newer commit by other means."""
-    older, newer, newest = (change_main(acme, text) for text in "123")
-    run(acme, older)
-    run(acme, newest, mode="commit")
-    assert action(run(acme, newer, promoted_from="ci")) == "superseded"
-    assert acme.statuses(newer) == {DEV: ("pending", f"Superseded by {newest[:7]}")}
 
 
 def closed(acme: Organisation, commit: str) -> int:
@@ -218,13 +175,6 @@ def test_a_proposal_that_people_closed_is_proposed_again_by_people_alone(
     assert acme.writes() == []
 
 
-def test_a_newer_commit_than_the_closed_one_is_proposed(acme: Organisation) -> None:
-    closed(acme, change_main(acme, "1"))
-    newer = change_main(acme, "2")
-    assert action(run(acme, newer, promoted_from="ci")) == "proposed"
-    assert proposed(acme) == documents.base_repo(acme.url(), newer)
-
-
 def test_a_proposal_that_people_closed_and_opened_again(acme: Organisation) -> None:
     new = change_main(acme)
     number = closed(acme, new)
@@ -243,14 +193,6 @@ def test_a_withdrawn_proposal_is_not_rejected(acme: Organisation) -> None:
     assert acme.pulls(CONTROL_PLANE) == []
     acme.reset("dev", before)  # after a rollback cd would not propose it again
     assert action(run(acme, new, promoted_from="ci")) == "proposed"
-
-
-def test_a_proposal_that_people_broke_is_made_again(acme: Organisation) -> None:
-    new = change_main(acme)
-    run(acme, new)
-    acme.commit({"base-repo.yaml": documents.base_repo(acme.url(), "")}, OURS)
-    run(acme, new)
-    assert proposed(acme) == documents.base_repo(acme.url(), new)
 
 
 def test_a_protected_branch_with_the_token_of_a_job(acme: Organisation) -> None:

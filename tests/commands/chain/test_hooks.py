@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.shared.hook import MOST_SHOWN
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
@@ -118,13 +117,6 @@ def test_no_secret_of_the_job_reaches_it(acme: Organisation, new: str) -> None:
 def test_its_output_is_shown_as_it_is_and_does_nothing(acme: Organisation, new: str) -> None:
     result = run(acme, new, "printf '````\\n<img src=x>\\n@everyone \\033[31m\\xff\\n'")
     assert "`````\n````\n<img src=x>\n@everyone \\x1b[31m\ufffd\n`````" in result.summary
-
-
-def test_a_long_output_is_shown_by_its_end(acme: Organisation, new: str) -> None:
-    result = run(acme, new, "seq 1 20000")
-    assert "\n20000\n```" in result.summary
-    assert "\n1\n2\n3\n" not in result.summary
-    assert len(result.summary) < MOST_SHOWN + 3000
 
 
 def test_without_bash(acme: Organisation, new: str) -> None:

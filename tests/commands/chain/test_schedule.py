@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-
-import pytest
 
 from kalypso_actions.gitops.proposed_commit import digest_of
 from kalypso_actions.report.schedule_document import PullRequestEntry, ScheduleDocument
 from tests.commands.chain import documents
-from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, SHOP, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
@@ -157,37 +153,14 @@ def test_a_change_brings_the_pull_request_up_to_date(acme: Organisation) -> None
     assert actions(run(acme)) == [(1, "unchanged")]
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {FLUX: "by hand\n"},
-        {TRACKING: "0" * 40},
-        {SOURCES: "{}"},
-        # The tree has more to delete than the proposal deletes.
-        {"large/gone/reconciler.yaml": "x"},
-    ],
-    ids=["ours", "tracking", "sources", "more"],
-)
-def test_a_changed_base_updates_the_proposal(
-    acme: Organisation, files: dict[str, str | None]
-) -> None:
+def test_a_changed_base_updates_the_proposal(acme: Organisation) -> None:
     run(acme)
-    base = edit_gitops(acme, files)
+    base = edit_gitops(acme, {FLUX: "by hand\n"})
     assert actions(run(acme)) == [(1, "updated")]
     commit = acme.ask("GET", f"{GITOPS}/git/commits/{acme.head(OWN, GITOPS)}")
     assert [parent["sha"] for parent in commit["parents"]] == [base]
     acme.merge(1)
     assert actions(run(acme)) == []
-
-
-def test_merged_there_is_nothing_to_propose(acme: Organisation) -> None:
-    settle(acme)
-    acme.forget()
-    done = run_schedule(acme)
-    assert done.document.outputs()["changed"] == "false"
-    assert "nothing is left to propose" in done.summary
-    assert acme.writes() == []
-    assert acme.pulls() == []
 
 
 def test_an_obsolete_proposal_is_withdrawn(acme: Organisation) -> None:
@@ -208,18 +181,6 @@ def test_an_obsolete_proposal_is_withdrawn(acme: Organisation) -> None:
     # A withdrawn proposal is not rejected: it can be proposed again.
     configure(acme, REGION="north")
     assert actions(run(acme)) == [(3, "created")]
-    assert labels(acme.pulls()[0]) == {"kalypso"}
-
-
-def test_one_that_was_withdrawn_and_opened_again_is_not_withdrawn(acme: Organisation) -> None:
-    settle(acme)
-    configure(acme, REGION="north")
-    run(acme)
-    configure(acme, REGION="west")
-    run(acme)
-    acme.ask("PATCH", f"{GITOPS}/pulls/2", {"state": "open"})
-    configure(acme, REGION="north")
-    assert actions(run(acme)) == [(2, "updated")]
     assert labels(acme.pulls()[0]) == {"kalypso"}
 
 
@@ -248,18 +209,6 @@ def test_other_pull_requests_that_change_the_same_are_named(acme: Organisation) 
     assert messages(document) == ["other open pull requests change the same files: #1"]
     assert "**Other open pull requests change the same files:** #1." in acme.pulls()[-1]["body"]
     assert len(acme.pulls()) == 4
-
-
-def test_a_branch_of_our_name_without_a_pull_request(acme: Organisation) -> None:
-    """A run was killed after its push, or an old branch remained."""
-    run(acme)
-    acme.close(1)
-    configure(acme, REGION="north")
-    assert actions(run(acme)) == [(2, "created")]
-    acme.reset(OWN, acme.head("main", GITOPS), GITOPS)
-    acme.close(2)
-    configure(acme, REGION="south")
-    assert actions(run(acme)) == [(3, "created")]
 
 
 def test_the_tree_lives_below_the_path_of_the_gitops_repo(acme: Organisation) -> None:
@@ -296,26 +245,6 @@ def test_options_reach_the_tree(acme: Organisation) -> None:
     assert actions(
         run(acme, namespace_scheme="legacy", config_file="legacy", branch_prefix="bot-")
     ) == [(1, "unchanged")]
-
-
-def test_an_app_on_an_enterprise_server(tmp_path: Path) -> None:
-    """The App has exactly the needed permissions."""
-    with organisation(tmp_path, flavour="ghes") as acme:
-        app, key = acme.sandbox.create_app(
-            "acme",
-            {
-                "actions": "write",
-                "contents": "write",
-                "issues": "write",
-                "metadata": "read",
-                "pull_requests": "write",
-                "statuses": "read",
-            },
-        )
-        document = run(acme, app_id=str(app), app_private_key=key, auto_merge="always")
-        assert actions(document) == [(1, "merged")]
-        assert [dispatch.workflow for dispatch in acme.dispatches()] == ["check-promote.yaml"]
-        assert actions(run(acme, app_id=str(app), app_private_key=key)) == []
 
 
 def test_our_commit_rewritten_by_somebody_is_not_ours(acme: Organisation) -> None:

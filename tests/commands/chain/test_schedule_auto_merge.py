@@ -48,18 +48,6 @@ def pass_check(acme: Organisation) -> None:
     acme.ask("POST", f"{GITOPS}/statuses/{head}", {"state": "success", "context": "tests"})
 
 
-def test_a_blocked_run_disables_that_of_a_former_identity(acme: Organisation) -> None:
-    run(
-        acme,
-        auto_merge="always",
-        token=acme.sandbox.create_token("user", None, login="ada", owner="acme"),
-    )
-    assert enabled(acme)
-    acme.commit(BROKEN, "dev")
-    run_schedule(acme, auto_merge="always", former_identities="ada")
-    assert not enabled(acme)
-
-
 @pytest.mark.parametrize(
     "files",
     [

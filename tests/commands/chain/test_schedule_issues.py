@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_sandbox import Fault
 from tests.commands.chain import documents
@@ -101,14 +99,6 @@ def test_the_issue_follows_the_failure(acme: Organisation) -> None:
     blocked(acme)
     assert titles(acme) == [LARGE]
     assert len(titles(acme, "all")) == 1
-
-
-def test_the_issue_of_an_assignment_that_is_gone_is_closed(acme: Organisation) -> None:
-    acme.commit(BROKEN, "dev")
-    blocked(acme)
-    acme.commit({"cluster-types/large.yaml": None}, "dev")
-    run(acme)
-    assert titles(acme) == []
 
 
 def test_the_issues_of_others_are_left_alone(acme: Organisation) -> None:
@@ -215,17 +205,6 @@ def test_an_unusable_registration_may_block(acme: Organisation) -> None:
     assert titles(acme) == [SHOP_UNREADABLE]
 
 
-def test_a_faulty_control_plane_changes_no_issue(acme: Organisation) -> None:
-    """A fault of the control plane may be the reason for a missing assignment."""
-    acme.commit(BROKEN, "dev")
-    blocked(acme)
-    acme.commit({"cluster-types/large.yaml": "kind: ClusterType\n"}, "dev")
-    acme.forget()
-    blocked(acme)
-    assert acme.writes() == []
-    assert titles(acme) == [LARGE]
-
-
 def test_a_repository_without_issues(acme: Organisation) -> None:
     settle(acme)
     acme.commit(BROKEN, "dev")
@@ -250,14 +229,6 @@ def test_refused_issues_are_a_problem_beside_the_result(
     document: Any = done.document
     assert actions(document) == [(2, "created")]
     assert "the issues cannot be listed" in messages(document, problems=True)[0]
-
-
-@pytest.mark.parametrize("kind", ["lost", "doubled"])
-def test_no_issue_is_doubled(acme: Organisation, kind: Any) -> None:
-    acme.commit(BROKEN, "dev")
-    with acme.sandbox.faults.on(Fault("POST", ISSUES, kind)):
-        blocked(acme)
-    assert titles(acme) == [LARGE]
 
 
 def test_a_policy_of_the_environment_without_cluster_types(acme: Organisation) -> None:

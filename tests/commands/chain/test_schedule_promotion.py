@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from kalypso_sandbox import Fault
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
@@ -52,16 +51,6 @@ def test_a_promotion_that_changes_no_manifest_is_proposed(acme: Organisation) ->
     acme.merge(2)
     assert acme.files("dev", GITOPS)[TRACKING] == new
     assert actions(run(acme)) == []
-
-
-def test_a_configuration_change_is_no_promotion(acme: Organisation) -> None:
-    settle(acme)
-    configure(acme, REGION="north")
-    document = run(acme)
-    assert document.promoted is False
-    (pull,) = acme.pulls()
-    assert labels(pull) == {"kalypso"}
-    assert "It promotes nothing: main stays at " in pull["body"]
 
 
 def test_a_promotion_joins_an_open_configuration_change_and_may_leave_it(
@@ -126,9 +115,7 @@ def test_sources_of_another_environment_are_a_change_by_themselves(acme: Organis
 @pytest.mark.parametrize(
     ("auto_merge", "change", "merged"),
     [
-        ("none", "promotion", False),
         ("tracking-only", "promotion", True),
-        ("always", "promotion", True),
         ("tracking-only", "configuration", False),
         ("always", "configuration", True),
     ],
@@ -177,21 +164,9 @@ def test_one_that_was_left_open_is_merged_when_it_may_be(acme: Organisation) -> 
     assert len(acme.dispatches()) == 1
 
 
-def test_nothing_is_merged_automatically_after_a_rejection(acme: Organisation) -> None:
-    run(acme)
-    acme.close(1)
-    configure(acme, REGION="north")
-    document = run(acme, auto_merge="always")
-    assert actions(document) == [(2, "created")]
-    assert messages(document) == [
-        "#2 is not merged automatically: people have rejected the one before it",
-        "the pull request proposes again what people removed: #1",
-    ]
-
-
 @pytest.mark.parametrize(
     ("description", "starts"),
-    [("Promoted", True), ("Deploying", False), ("Deployed", False), ("", False)],
+    [("Promoted", True), ("Deployed", False)],
 )
 def test_a_lost_start_of_check_promote_is_repeated(
     acme: Organisation, description: str, starts: bool
@@ -224,21 +199,3 @@ def test_a_refused_start_is_a_problem_beside_the_result(acme: Organisation) -> N
     assert actions(document) == [(2, "merged")]
     (message,) = messages(document, problems=True)
     assert "check-promote.yaml cannot be started" in message
-
-
-def test_a_lost_start_is_repeated(acme: Organisation) -> None:
-    settle(acme)
-    configure(acme, REGION="north")
-    with acme.sandbox.faults.on(Fault("POST", DISPATCH, "lost")):
-        run(acme, auto_merge="always")
-    commit = acme.head("dev", GITOPS) or ""
-    assert acme.dispatches() == [check(acme, commit, None)] * 2
-
-
-def test_the_merge_whose_answer_is_lost_is_known(acme: Organisation) -> None:
-    settle(acme)
-    configure(acme, REGION="north")
-    path = "/repos/{owner}/{repo}/pulls/{pull_number}/merge"
-    with acme.sandbox.faults.on(Fault("PUT", path, "lost")):
-        assert actions(run(acme, auto_merge="always")) == [(2, "merged")]
-    assert acme.dispatches() == [check(acme, acme.head("dev", GITOPS) or "", None)]

@@ -44,17 +44,6 @@ def test_the_digest_of_what_it_leaves_behind(acme: Organisation) -> None:
     assert polled(acme) == PollDocument()
 
 
-def test_a_run_that_changes_nothing_writes_nothing(acme: Organisation) -> None:
-    settle(acme)
-    run(acme)
-    acme.forget()
-    run(acme)
-    assert acme.writes() == acme.recorded() == []
-    state, description = recorded(acme) or ("", "")
-    assert state == "success"
-    assert description.startswith(f"Scheduled: {digest(acme)}, nothing left of 2 assignments by ")
-
-
 def test_a_merge_by_a_person_is_scheduled_once(acme: Organisation) -> None:
     settle(acme)
     assert polled(acme).environments == ("dev",)
@@ -90,14 +79,6 @@ def test_after_it_has_withdrawn_its_pull_request(acme: Organisation) -> None:
     assert [pull_request.action for pull_request in run(acme).pull_requests] == ["withdrawn"]
     assert recorded(acme) == ("success", f"Scheduled: {digest(acme)}")
     assert polled(acme) == PollDocument()
-
-
-def test_the_start_is_replaced(acme: Organisation) -> None:
-    (start,) = polled(acme).started
-    assert recorded(acme) == ("pending", f"Starting, attempt 1: {digest(acme)}")
-    assert start.attempt == 1
-    run(acme)
-    assert recorded(acme) == ("success", f"Scheduled: {digest(acme)}")
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,11 @@ from tests.commands.chain.organisation import (
 )
 from tests.commands.chain.proposals import (
     FLUX,
-    OWN,
     SOURCES,
     TRACKING,
     actions,
     change_main,
     configure,
-    edit_gitops,
     promote,
     run,
     run_schedule,
@@ -149,12 +147,6 @@ def test_two_in_one_repository_have_branches_of_their_own(acme: Organisation) ->
     assert [pull["head"]["ref"] for pull in acme.pulls()] == ["kalypso/dev"]
 
 
-def test_the_same_tree_twice_is_refused(acme: Organisation) -> None:
-    add_branch(acme, "./")
-    with pytest.raises(KalypsoError, match="GitOpsRepo 'other' names the same tree as 'main'"):
-        run(acme)
-
-
 def test_if_one_cannot_be_read_nothing_is_written(acme: Organisation) -> None:
     acme.sandbox.create_repository(EDGE, {"README.md": "x"})
     for branch, words in (("nowhere", "has no branch 'nowhere'"), ("main", "")):
@@ -198,15 +190,6 @@ def test_another_prefix_withdraws_what_an_earlier_version_proposed(acme: Organis
     body = pull["body"].replace(f" control-plane={CONTROL_PLANE}", "")
     acme.ask("PATCH", f"{GITOPS}/pulls/1", {"body": body})
     assert actions(run(acme, branch_prefix="bot-")) == [(2, "created"), (1, "withdrawn")]
-
-
-def test_with_nothing_to_propose_another_prefix_withdraws_all_the_same(
-    acme: Organisation,
-) -> None:
-    run(acme)
-    edit_gitops(acme, dict(acme.files(OWN, GITOPS)))
-    assert actions(run(acme, branch_prefix="bot-")) == [(1, "withdrawn")]
-    assert acme.pulls() == []
 
 
 def test_another_control_plane_keeps_its_proposals(acme: Organisation) -> None:

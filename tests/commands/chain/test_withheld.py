@@ -13,8 +13,6 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_actions.report.markdown import text
-from kalypso_sandbox import Fault
-from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 from tests.commands.chain.promotions import (
     check,
@@ -99,9 +97,8 @@ def test_a_commit_that_the_environment_before_has_withdrawn(
         ("no branch", "superseded"),
     ],
 )
-@pytest.mark.parametrize("mode", ["commit", "pull-request"])
 def test_the_commit_that_the_environment_before_names(
-    acme: Organisation, old: str, new: str, now: str, wanted: str, mode: str
+    acme: Organisation, old: str, new: str, now: str, wanted: str
 ) -> None:
     acme.reset("aside", old)
     named = {
@@ -118,9 +115,7 @@ def test_the_commit_that_the_environment_before_names(
         acme.commit({"base-repo.yaml": None}, "dev")
     else:
         name_in_base(acme, named[now])
-    if mode == "pull-request" and wanted == "written":
-        wanted = "proposed"
-    assert action(promote(acme, new, mode=mode)) == wanted
+    assert action(promote(acme, new)) == wanted
     # cd does not remove a commit that stage has already.
     if wanted == "written":
         name_in_base(acme, old)
@@ -152,18 +147,6 @@ def test_an_environment_is_rolled_back_while_the_command_runs(
     assert reason(result).startswith(f"stage was rolled back to {old[:7]}; start cd by hand")
 
 
-def test_the_command_runs_for_nothing_that_is_withheld(
-    acme: Organisation, old: str, new: str
-) -> None:
-    name_in_base(acme, old)
-    assert action(promote(acme, new, pre_deployment="exit 1")) == "superseded"
-
-
-def test_each_attempt_to_write_looks_again(acme: Organisation, new: str) -> None:
-    with acme.sandbox.faults.on(Fault("*", "*", "raced", count=2)):
-        assert action(promote(acme, new)) == "written"
-
-
 def test_a_person_may_bring_anything(acme: Organisation, old: str, new: str) -> None:
     name_in_base(acme, new, "stage")
     name_in_base(acme, old, "stage")
@@ -176,13 +159,6 @@ def test_the_first_job_lets_it_pass(acme: Organisation, old: str, new: str) -> N
     """The second job finds the rollback right before the write."""
     name_in_base(acme, old)
     assert not promote(acme, new, verify_only="true").failed
-
-
-def test_environments_that_cannot_be_read(acme: Organisation, new: str) -> None:
-    result = promote(acme, new, promoted_from="prod\n::error::x")
-    assert action(result) == "superseded"
-    assert reason(result) == r"there is no Environment 'prod\n::error::x' that it comes from"
-    assert acme.statuses(new) == {STAGE: ("pending", "Rolled back to none")}
 
 
 def test_check_promote_reads_base_repo_after_the_command(
@@ -244,9 +220,3 @@ def test_a_claim_of_a_commit_that_dev_named_before_another_branch_was_cut(
     merged = merge(acme, new)
     acme.reset("stage", acme.head("dev"))
     assert verdict(check(acme, merged, new)) == "compliant"
-
-
-def test_a_file_of_another_name(acme: Organisation, old: str, new: str) -> None:
-    moved = documents.base_repo(acme.url(), old)
-    acme.commit({"base-repo.yaml": None, "flux/main.yml": moved}, "dev")
-    assert action(promote(acme, new)) == "superseded"
