@@ -142,7 +142,9 @@ REJECTED = Restrictions("#1 with the same content was closed without merging", (
 )
 @breaks(
     "a pull request is merged before it is written",
-    turned(ScheduleWrites.in_order, "*pull_requests", "*()"),
+    turned(
+        ScheduleWrites.in_order, "(write for item in opened for write in self._open(item))", "()"
+    ),
     case="merged at once",
 )
 @pytest.mark.parametrize(
@@ -278,7 +280,7 @@ def test_a_mass_removal_needs_permission(left: int, allow: bool) -> None:
 
 @breaks(
     "a lost check of a merge stays lost",
-    turned(ScheduleWrites.in_order, "*self._lost_checks()", "*()"),
+    turned(ScheduleWrites.in_order, "self._lost_checks()", "()"),
 )
 def test_lost_checks_are_started_again() -> None:
     decision, run = decided(merged=True)

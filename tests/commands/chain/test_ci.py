@@ -57,16 +57,6 @@ def test_changes_are_compared_with_the_gitops_branches(acme: Organisation) -> No
     assert dev.has == acme.sandbox.git(CONTROL_PLANE).commit("main").parents[0]
 
 
-def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> None:
-    commit = acme.commit({"notes.txt": "1"})
-    run(acme)
-    acme.forget()
-    run(acme)
-    (write,) = acme.writes()
-    assert write.endswith("/cd.yaml/dispatches")
-    assert acme.dispatches() == [cd(commit), cd(commit)]
-
-
 @pytest.mark.parametrize(
     ("files", "message", "line"),
     [
@@ -76,12 +66,6 @@ def test_run_again_it_posts_nothing_and_starts_cd_again(acme: Organisation) -> N
             "Template 'flux'",
             8,
             id="a template that cannot be parsed",
-        ),
-        pytest.param(
-            {"templates/zz.yaml": documents.template("flux", "x\n")},
-            "Template 'flux' is already defined in",
-            1,
-            id="a name twice",
         ),
         pytest.param(
             {".environments/dev.yaml": documents.environment("x", "dev", next_environment="prod")},
@@ -191,8 +175,6 @@ def test_old_and_new_problems_are_distinguished(acme: Organisation) -> None:
     "files",
     [
         pytest.param({"policy.yaml": "kind: [\n"}, id="no YAML"),
-        pytest.param({"policy.yaml": "kind: SchedulingPolicy\nmetadata: {name: x}\n"}, id="faulty"),
-        pytest.param({"again.yaml": documents.policy()}, id="a name twice"),
         pytest.param({"base-two.yaml": documents.base_repo("x", "1" * 40)}, id="two bases"),
     ],
 )
@@ -224,21 +206,6 @@ def test_a_document_without_effect_is_a_warning_at_its_file(acme: Organisation) 
     assert warning.where.path == "edge.yaml"
     assert "1 warning" in result.summary
     assert acme.dispatches() == [cd(commit)]
-
-
-def test_an_acknowledged_warning_is_set_apart(acme: Organisation) -> None:
-    policy = documents.policy("edge-only", size="egde").replace(
-        "{name: edge-only}",
-        "{name: edge-only, annotations: {kalypso.io/ignore: policy-without-cluster-types, "
-        "kalypso.io/ignore-reason: the clusters come in May}}",
-    )
-    acme.commit({"edge.yaml": policy}, "dev")
-    acme.commit({"notes.txt": "1"})
-    result = run(acme)
-    assert warnings(result) == []
-    assert [entry.code for entry in document(result).acknowledged] == [
-        "policy-without-cluster-types"
-    ]
 
 
 def test_an_environment_that_awaits_cd_is_a_note(acme: Organisation) -> None:
@@ -289,16 +256,6 @@ def test_an_environment_that_has_nothing_of_main_yet(acme: Organisation) -> None
     assert all(problem.startswith("dev: ") for problem in problems(run(acme)))
     pushed = run(acme, job=Job("push", payload={"before": before}))
     assert problems(pushed)[0].startswith("dev, stage: shop-web on drone")
-
-
-def test_a_mass_removal_is_reported(acme: Organisation) -> None:
-    tree = {f"large/old-{number}/reconciler.yaml": "x\n" for number in range(8)}
-    acme.commit(tree, "dev", GITOPS)
-    acme.commit({"notes.txt": "1"})
-    result = run(acme)
-    assert not result.failed
-    (warning,) = warnings(result)
-    assert warning.startswith("dev: 8 of 8 assignments would be removed, which is more than 30%: ")
 
 
 def test_each_repository_is_read_once(acme: Organisation) -> None:

@@ -25,13 +25,10 @@ BAD_TEMPLATE = documents.template("flux", "name: {{ .ConfigData.SIZE | atoi | di
 @pytest.mark.parametrize(
     ("job", "start_cd", "started"),
     [
-        (PUSH, "auto", True),
-        (PUSH, "true", True),
         (PUSH, "false", False),
         (Job("push", "refs/heads/wip"), "auto", False),
         (Job("push", repository=GITOPS), "auto", False),
         (Job("merge_group", "refs/heads/gh-readonly-queue/main/pr-1"), "auto", False),
-        (Job("workflow_dispatch"), "auto", False),
         (Job("workflow_dispatch"), "true", True),
     ],
 )
@@ -98,31 +95,12 @@ def test_without_a_job_around_it(acme: Organisation) -> None:
     assert acme.dispatches() == []
 
 
-def test_several_first_environments(acme: Organisation) -> None:
-    files = {
-        f".environments/{name}.yaml": documents.environment(acme.url(), name, first=True)
-        for name in ("dev", "stage")
-    }
-    commit = acme.commit(files)
-    assert document(run(acme)).environments == ("dev", "stage")
-    assert acme.dispatches() == [cd(commit), cd(commit, "stage")]
-
-
 def test_given_first_environments(acme: Organisation) -> None:
     commit = acme.commit({"notes.txt": "1"})
     assert document(run(acme, first_environments="stage")).environments == ("stage",)
     assert acme.dispatches() == [cd(commit, "stage")]
     with pytest.raises(UsageError, match="there is no Environment 'prod' on main"):
         run(acme, first_environments="prod")
-    assert acme.statuses(commit)[CONTEXT][0] == "failure"
-
-
-def test_a_circle_starts_nothing(acme: Organisation) -> None:
-    environment = documents.environment(acme.url(), "stage", next_environment="dev", first=True)
-    commit = acme.commit({".environments/stage.yaml": environment})
-    (problem,) = problems(run(acme))
-    assert problem.startswith("Environments name each other as next in a circle: 'dev' names")
-    assert acme.dispatches() == []
     assert acme.statuses(commit)[CONTEXT][0] == "failure"
 
 

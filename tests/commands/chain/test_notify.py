@@ -40,15 +40,6 @@ def test_a_promotion(acme: Organisation) -> None:
     assert acme.statuses(commit) == {}
 
 
-def test_another_commit_is_a_promotion_too(acme: Organisation) -> None:
-    merge(acme, acme.head("main"))
-    commit = main_commit(acme)
-    name_in_base(acme, commit)
-    acme.commit({TRACKING: commit + "\n"}, "dev", GITOPS)
-    run(acme)
-    assert starts(acme) == [checks(acme.head("dev", GITOPS) or "", commit)]
-
-
 @pytest.mark.parametrize("named", ["never", "before"])
 def test_a_commit_that_the_environment_does_not_name(acme: Organisation, named: str) -> None:
     """A commit that it named before was merged late: check-promote watches it."""
@@ -74,23 +65,12 @@ def test_a_merge_without_another_commit(acme: Organisation) -> None:
     merged = merge(acme, commit, config="2")
     for description, promoted in (
         ("Failed to deploy: x", commit),
-        ("Deploying", commit),
-        ("Superseded by 1234567", commit),
         ("Deployed", ""),
-        ("Something of upstream's", ""),
     ):
         acme.status(commit, DEV, description)
         notified = document(run(acme))
         assert starts(acme) == [checks(merged, promoted)], description
         assert notified.promoted == bool(promoted)
-
-
-def test_a_commit_that_was_never_promoted_is_no_promotion(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    merge(acme, commit)
-    merged = merge(acme, commit, config="2")
-    assert "a configuration change" in run(acme).summary
-    assert starts(acme) == [checks(merged)]
 
 
 def base_repo(acme: Organisation, commit: str) -> None:
@@ -111,26 +91,9 @@ def test_a_revert_is_not_promoted_and_a_rollback_by_cd_is(acme: Organisation) ->
     assert starts(acme) == [checks(merged, old)]
 
 
-def test_a_deleted_tracking_file_is_a_revert(acme: Organisation) -> None:
+def test_a_push_of_other_files_starts_nothing(acme: Organisation) -> None:
     merge(acme, main_commit(acme))
-    gone = acme.commit({TRACKING: None}, "dev", GITOPS)
-    assert not document(run(acme)).promoted
-    assert starts(acme) == [checks(gone)]
-
-
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"README.md": "2"},
-        {".github/workflows/check-promote.yaml": "on: push\n"},
-        {".github/tracking/sources.json": "{}"},
-    ],
-)
-def test_a_push_of_other_files_starts_nothing(
-    acme: Organisation, files: dict[str, str | bytes | None]
-) -> None:
-    merge(acme, main_commit(acme))
-    acme.commit(files, "dev", GITOPS)
+    acme.commit({"README.md": "2", ".github/tracking/sources.json": "{}"}, "dev", GITOPS)
     result = run(acme)
     assert starts(acme) == []
     assert document(result) == NotifyDocument()
@@ -150,15 +113,6 @@ def test_a_branch_that_is_deleted_and_a_tag(acme: Organisation) -> None:
     assert "was deleted" in run(acme, {**payload, "after": "0" * 40, "deleted": True}).summary
     assert "no branch was pushed" in run(acme, {**payload, "ref": "refs/tags/v1"}).summary
     assert starts(acme) == []
-
-
-def test_a_new_branch(acme: Organisation) -> None:
-    commit = main_commit(acme)
-    acme.reset("dev", None, GITOPS)
-    merged = merge(acme, commit)
-    assert pushed(acme)["created"]
-    run(acme)
-    assert starts(acme) == [checks(merged, commit)]
 
 
 def test_a_branch_that_is_cut_from_another_environments(acme: Organisation) -> None:
@@ -302,12 +256,3 @@ def test_a_lost_answer_and_what_is_not_allowed(acme: Organisation) -> None:
     with pytest.raises(KalypsoError, match=r"check-promote\.yaml cannot be started") as caught:
         run(acme, token=token)
     assert "actions: write" in caught.value.problem.advice
-
-
-def test_only_the_needed_permissions_are_requested(acme: Organisation) -> None:
-    permissions: Permissions = {"actions": "write", "contents": "read", "statuses": "read"}
-    token = acme.sandbox.create_token("user", permissions, owner="acme")
-    commit = main_commit(acme)
-    merge(acme, commit)
-    merge(acme, commit, config="2")
-    assert document(run(acme, token=token)).environments == ("dev",)

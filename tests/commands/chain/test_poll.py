@@ -89,13 +89,6 @@ def test_a_registered_folder_that_has_changed(acme: Organisation) -> None:
     assert asked(acme, GRAPHQL) == 8  # four queries before any status is posted
 
 
-def test_a_push_beside_the_registered_folder_starts_nothing(acme: Organisation) -> None:
-    at_rest(acme)
-    push_to_shop(acme, "src/main.py")
-    run(acme)
-    assert acme.dispatches() == []
-
-
 def test_only_the_environments_that_are_named(acme: Organisation) -> None:
     at_rest(acme)
     push_to_shop(acme)
@@ -103,23 +96,6 @@ def test_only_the_environments_that_are_named(acme: Organisation) -> None:
     assert acme.dispatches() == [schedule("stage")]
     with pytest.raises(UsageError, match="there is no Environment 'prod'"):
         run(acme, environments="dev,prod")
-
-
-def test_only_the_environments_that_are_concerned(acme: Organisation) -> None:
-    push_to_shop(acme)
-    at_rest(acme, "stage")
-    run(acme)
-    assert acme.dispatches() == [schedule("dev")]
-
-
-def test_several_that_have_changed_are_one_start(acme: Organisation) -> None:
-    acme.sandbox.create_repository("acme/tea", {"workload/tea.yaml": "a: 1\n"})
-    register(acme, acme.url("acme/tea"))
-    at_rest(acme)
-    push_to_shop(acme)
-    acme.commit({"workload/tea.yaml": "a: 2\n"}, repository="acme/tea")
-    run(acme, environments="dev")
-    assert acme.dispatches() == [schedule("dev")]
 
 
 def test_a_folder_that_is_gone_has_changed(acme: Organisation) -> None:
@@ -143,25 +119,22 @@ def test_a_new_folder_counts_as_changed(acme: Organisation) -> None:
     assert acme.dispatches() == [schedule("dev")]
 
 
-def test_a_push_to_the_environments_branch(acme: Organisation) -> None:
+@pytest.mark.parametrize(
+    ("files", "branch", "repository", "starts"),
+    [
+        ({"notes.txt": "1"}, "dev", CONTROL_PLANE, True),
+        ({"notes.txt": "1"}, "main", CONTROL_PLANE, False),
+        ({"by-hand.txt": "1"}, "dev", GITOPS, True),
+        ({"src/main.py": "1"}, "main", SHOP, False),
+    ],
+)
+def test_which_pushes_start_schedule(
+    acme: Organisation, files: dict[str, str], branch: str, repository: str, starts: bool
+) -> None:
     at_rest(acme)
-    acme.commit({"notes.txt": "1"}, "dev")
+    acme.commit(dict(files), branch, repository)
     run(acme)
-    assert acme.dispatches() == [schedule("dev")]
-
-
-def test_a_push_to_main_alone_changes_nothing(acme: Organisation) -> None:
-    at_rest(acme)
-    acme.commit({"notes.txt": "1"})
-    run(acme)
-    assert acme.dispatches() == []
-
-
-def test_a_gitops_branch_that_has_moved(acme: Organisation) -> None:
-    at_rest(acme)
-    acme.commit({"by-hand.txt": "1"}, "dev", GITOPS)
-    run(acme)
-    assert acme.dispatches() == [schedule("dev")]
+    assert acme.dispatches() == [schedule("dev")] * starts
 
 
 @pytest.mark.parametrize("what", ["closed", "pushed to"])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.promotion import start_records
-from kalypso_actions.promotion.start_records import UNREAD, StartRecord
+from kalypso_actions.promotion.start_records import UNREAD
 from kalypso_actions.report.chain_document import PollDocument
-from kalypso_actions.report.pull_request import Mark
 from tests.commands.chain.lost_starts import lose, record
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.polls import (
@@ -18,7 +16,6 @@ from tests.commands.chain.polls import (
     document,
     end_runs,
     inputs_of,
-    post,
     propose,
     push_to_shop,
     run,
@@ -43,10 +40,7 @@ def test_a_blocked_environment_is_left_alone_until_something_changes(acme: Organ
 @pytest.mark.parametrize(
     ("seconds", "repair_after", "starts"),
     [
-        (0, "10m", []),
         (599, "10m", []),
-        (600, "10m", [("schedule.yaml", "dev", 2)]),
-        (600, "15m", []),
         (60, "60s", [("schedule.yaml", "dev", 2)]),
     ],
 )
@@ -96,26 +90,16 @@ def test_three_attempts_then_a_failure_until_the_digest_changes(acme: Organisati
     assert started(run(acme, environments="dev")) == [("schedule.yaml", "dev", 1)]
 
 
-@pytest.mark.parametrize("status", ["queued", "in_progress", "waiting", "pending", "requested"])
-def test_a_run_that_has_not_ended_is_not_doubled(acme: Organisation, status: str) -> None:
+def test_a_run_that_has_not_ended_is_not_doubled(acme: Organisation) -> None:
     with_run_names(acme)
     at_rest(acme)
     at_rest(acme, "dev", kind="starting", attempt=3)
-    number = start_run(acme, "schedule.yaml", status, environment="dev")
+    number = start_run(acme, "schedule.yaml", "waiting", environment="dev")
     acme.clock.sleep(LONG)
     result = run(acme)
     assert (started(result), result.failed) == ([], False)
     acme.sandbox.change_run(number, "completed", "failure")
     assert run(acme).failed
-
-
-def test_a_run_of_another_environment_is_none_of_this_start(acme: Organisation) -> None:
-    with_run_names(acme)
-    at_rest(acme)
-    at_rest(acme, "dev", kind="starting", attempt=1)
-    start_run(acme, "schedule.yaml", environment="stage")
-    acme.clock.sleep(LONG)
-    assert started(run(acme)) == [("schedule.yaml", "dev", 2)]
 
 
 def test_a_run_with_a_title_of_another_form_may_be_of_any_start(acme: Organisation) -> None:
@@ -152,17 +136,9 @@ def test_a_lost_cd_is_started_again(acme: Organisation) -> None:
     assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in result.summary
 
 
-@pytest.mark.parametrize("origin", ["stage", "dev", "ci"])
-def test_who_may_have_started_cd(acme: Organisation, origin: str) -> None:
-    at_rest(acme)
-    lose(acme, main_commit(acme), CD, origin)
-    assert started(run(acme)) == [("cd.yaml", "dev", 2)]
-
-
 @pytest.mark.parametrize(
     ("given", "starts"),
     [
-        ("dev", [("cd.yaml", "dev", 2)]),
         ("dev,stage", [("cd.yaml", "dev", 2)]),
         ("stage", []),
     ],
@@ -186,12 +162,6 @@ def test_a_start_of_cd_by_others_is_not_repeated(acme: Organisation) -> None:
     acme.forget()
     assert document(run(acme)) == PollDocument()
     assert asked(acme, RUNS) == 0
-
-
-def test_a_young_start_of_cd_waits(acme: Organisation) -> None:
-    at_rest(acme)
-    record(acme, main_commit(acme), CD, "ci")
-    assert started(run(acme)) == []
 
 
 def test_a_cd_that_somebody_approves_is_not_doubled(acme: Organisation) -> None:
@@ -222,13 +192,9 @@ def test_the_newest_lost_cd_answers_for_the_older_ones(
     assert [start.commit for start in document(result).started] == [newer] * is_newer_lost
 
 
-@pytest.mark.parametrize("is_later", [True, False])
-def test_a_lost_cd_of_what_the_environment_has_is_settled(
-    acme: Organisation, is_later: bool
-) -> None:
+def test_a_lost_cd_of_what_the_environment_has_is_settled(acme: Organisation) -> None:
     lost = main_commit(acme, "1")
-    there = main_commit(acme, "2") if is_later else lost
-    name_in_base(acme, there)
+    name_in_base(acme, main_commit(acme, "2"))
     at_rest(acme)
     lose(acme, lost, CD, "ci")
     assert started(run(acme)) == []
@@ -236,20 +202,6 @@ def test_a_lost_cd_of_what_the_environment_has_is_settled(
     acme.forget()
     run(acme)
     assert acme.writes() == acme.recorded() == []
-
-
-def test_a_cd_that_is_given_up(acme: Organisation) -> None:
-    at_rest(acme)
-    commit = main_commit(acme)
-    lose(acme, commit, CD, "ci", attempt=3)
-    result = run(acme)
-    assert result.failed
-    (problem,) = document(result).problems
-    assert (
-        problem.message == f"environment dev: 3 starts of cd.yaml for {commit[:7]} came to nothing"
-    )
-    assert acme.records(commit)[CD] == ("failure", "Given up: ci")
-    assert document(run(acme)) == PollDocument()
 
 
 CHECK = "kalypso / check-promote dev acme/gitops"
@@ -274,31 +226,11 @@ def test_a_lost_check_is_started_again(acme: Organisation) -> None:
     assert acme.records(commit)[CHECK] == ("pending", f"Starting, attempt 2: {G}")
 
 
-@pytest.mark.parametrize("kind", ["received", "given up", "not needed"])
-def test_a_check_that_was_begun_is_not_repeated(
-    acme: Organisation, kind: start_records.Kind
-) -> None:
-    at_rest(acme)
-    post(acme, acme.head("main") or "", StartRecord(kind, G).status(CHECK))
-    acme.clock.sleep(LONG)
-    assert document(run(acme)) == PollDocument()
-
-
-@pytest.mark.parametrize("subject", ["ci", "main", "c" * 39, f"{G} x"])
+@pytest.mark.parametrize("subject", ["ci", "c" * 39])
 def test_a_check_without_a_commit_is_not_repeated(acme: Organisation, subject: str) -> None:
     at_rest(acme)
     lose(acme, acme.head("main") or "", CHECK, subject)
     assert document(run(acme)) == PollDocument()
-
-
-def test_a_check_that_waits_for_an_approval_is_not_doubled(acme: Organisation) -> None:
-    with_run_names(acme)
-    at_rest(acme)
-    commit = acme.head("main") or ""
-    given = {"environment": "dev", "commit_id": G, "promoted_commit_id": commit}
-    start_run(acme, "check-promote.yaml", "waiting", gitops_repository=GITOPS, **given)
-    lose(acme, commit, CHECK, G)
-    assert started(run(acme)) == []
 
 
 def test_a_lost_check_of_what_is_deployed_is_settled(acme: Organisation) -> None:
@@ -324,13 +256,6 @@ def test_no_check_is_started_while_our_pull_request_is_open(acme: Organisation) 
     assert started(run(acme)) == [("check-promote.yaml", "dev", 2)]
 
 
-def test_a_pull_request_that_waits_for_people(acme: Organisation) -> None:
-    propose(acme)
-    at_rest(acme)
-    acme.clock.sleep(86_400)
-    assert document(run(acme)) == PollDocument()
-
-
 def test_a_pull_request_that_is_to_be_merged(acme: Organisation) -> None:
     number = propose(acme, auto_merge="always")
     at_rest(acme)
@@ -340,23 +265,12 @@ def test_a_pull_request_that_is_to_be_merged(acme: Organisation) -> None:
     assert start.reason == f"acme/gitops#{number} is ready for a merge"
 
 
-def test_a_pull_request_whose_merge_was_refused_at_this_base(acme: Organisation) -> None:
-    propose(acme, auto_merge="always", tried=(acme.head("dev", GITOPS), "clean"))
-    at_rest(acme)
-    assert document(run(acme)) == PollDocument()
-
-
-@pytest.mark.parametrize("is_tried", [True, False])
-def test_a_pull_request_that_conflicts(acme: Organisation, is_tried: bool) -> None:
+def test_a_pull_request_that_conflicts(acme: Organisation) -> None:
     acme.commit({"large/README.md": "Old.\n"}, "dev", GITOPS)
     number = propose(acme)
-    base = acme.commit({"large/README.md": "Other.\n"}, "dev", GITOPS)
-    if is_tried:
-        head = acme.head("kalypso/dev", GITOPS) or ""
-        body = str(Mark("dev", head, tried=(base, "dirty")))
-        acme.ask("PATCH", f"{GITOPS}/pulls/{number}", {"body": body})
+    acme.commit({"large/README.md": "Other.\n"}, "dev", GITOPS)
     assert acme.ask("GET", f"{GITOPS}/pulls/{number}")["mergeable"] is False
     at_rest(acme)
     result = run(acme)
     reasons = [start.reason for start in document(result).started]
-    assert reasons == ([] if is_tried else [f"acme/gitops#{number} conflicts with its branch"])
+    assert reasons == [f"acme/gitops#{number} conflicts with its branch"]
