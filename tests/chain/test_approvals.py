@@ -44,17 +44,6 @@ def test_nothing_enters_before_somebody_approves_it(chain: Chain) -> None:
     assert {"waiting", "queued"}.isdisjoint(status for status, _ in records(chain))
 
 
-def test_a_rejected_run_ends(chain: Chain) -> None:
-    before = chain.has("dev")
-    chain.requires_approval("dev")
-    chain.merge_to_main(RELEASE="one")
-    assert chain.run_everything() == TO_DEV[:1]
-    chain.refuse("cd")
-    assert (chain.run_everything(), chain.waiting, chain.waiting_for_approval) == ([], [], [])
-    assert records(chain)[-1] == ("completed", "failure")
-    assert chain.has("dev") == before
-
-
 def test_all_jobs_of_a_run_are_run_again(chain: Chain) -> None:
     """The jobs before the approval run again too, and the approval is required again."""
     chain.requires_approval("dev")
@@ -69,14 +58,6 @@ def test_all_jobs_of_a_run_are_run_again(chain: Chain) -> None:
     assert chain.run_everything()[0] == "cd dev: unchanged"
     assert chain.done[-2].run.attempt == 2
     assert chain.has("dev") == commit
-
-
-def test_runs_at_once_wait_as_well(chain: Chain) -> None:
-    chain.requires_approval("stage")
-    for _ in range(2):
-        chain.start("cd", environment="stage", promoted_commit_id=chain.has("stage"))
-    assert chain.run_at_once() == []
-    assert chain.waiting_for_approval == ["cd stage", "cd stage"]
 
 
 WAITS = Layout(inputs={"check-promote": {"timeout": "9h", "poll-interval": "10m"}})

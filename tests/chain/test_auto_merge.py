@@ -10,7 +10,6 @@ from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 DOCUMENT = {"docs/operations.md": "Call us.\n"}
@@ -60,17 +59,6 @@ def test_github_merges_once_the_check_has_passed(always: Chain) -> None:
     always.expect_everywhere(commit, RELEASE="one")
 
 
-def test_it_is_enabled_again_for_each_content(always: Chain) -> None:
-    always.merge_to_main(RELEASE="one")
-    always.run_everything()
-    newer = always.merge_to_main(RELEASE="two")
-    always.run_everything()
-    assert is_enabled(always)
-    pass_check(always)
-    always.settle()
-    always.expect_everywhere(newer, RELEASE="two")
-
-
 def test_new_manifests_in_a_pull_request_that_only_tracked(open_chain: OpenChain) -> None:
     """The check passes right after the push, before schedule updates the description."""
     chain = checked(open_chain, "tracking-only")
@@ -117,39 +105,6 @@ def test_a_rollback_by_the_app(open_chain: OpenChain) -> None:
     assert not chain.acme.ask("GET", f"{GITOPS}/pulls/{number}")["merged"]
     chain.run_everything()
     assert (chain.has("dev"), chain.tracks("dev")) == (older, older)
-
-
-def test_a_rejection(always: Chain) -> None:
-    """People remove content of the branch by hand: GitHub no longer merges automatically."""
-    before = always.tracks("dev")
-    always.merge_to_main(RELEASE="one")
-    always.run_everything()
-    assert is_enabled(always)
-    path = "large/shop-web/platform-config.yaml"
-    text = always.acme.files("dev", GITOPS)[path]
-    always.acme.commit({path: text.replace("zero", "other")}, "dev", GITOPS)
-    always.run_everything()
-    always.start("schedule", environment="dev")
-    always.run_everything()
-    assert not is_enabled(always)
-    pass_check(always)
-    assert always.tracks("dev") == before
-
-
-def test_an_environment_that_is_blocked(always: Chain) -> None:
-    before = always.tracks("dev")
-    commit = always.merge_to_main(RELEASE="one")
-    always.run_everything()
-    assert is_enabled(always)
-    path = "schema.yaml"
-    always.acme.commit({path: documents.config_schema("region", "NOWHERE")}, "dev")
-    always.run_everything()
-    assert not is_enabled(always)
-    pass_check(always)
-    assert always.tracks("dev") == before
-    always.acme.commit({path: None}, "dev", CONTROL_PLANE)
-    always.settle()
-    always.expect_everywhere(commit, RELEASE="one")
 
 
 def test_auto_merge_of_a_person_ends_with_new_content(open_chain: OpenChain) -> None:

@@ -7,9 +7,7 @@ import json
 import pytest
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
-from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
-from tests.chain.organisation import EDGE, Layout
 from tests.chain.run_lines import FROM_DEV
 from tests.commands.chain.organisation import GITOPS
 
@@ -121,16 +119,3 @@ def test_a_rightful_claim_of_an_older_commit(chain: Chain) -> None:
     assert claim(chain, older, merged) == ["check-promote dev: superseded"]
     chain.settle()
     chain.expect_everywhere(newer, RELEASE="two")
-
-
-def test_another_repository_that_does_not_agree_does_not_hold_the_commit(
-    open_chain: OpenChain,
-) -> None:
-    chain = open_chain(Layout(gitops=(GITOPS, EDGE)))
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.acme.commit({PROMOTED_COMMIT_FILE: commit}, "dev", EDGE)
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: refused"]
-    chain.merge_pull_request("dev", GITOPS)
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: waiting"]
-    assert chain.has("stage") != commit

@@ -11,9 +11,6 @@ from tests.commands.chain.organisation import CONTROL_PLANE
 THREE = Layout(environments={"dev": "stage", "stage": "", "prod": ""})
 """No annotation names prod."""
 
-APART = Layout(environments={"east": "west", "west": "", "lab": ""})
-"""No annotation names `east` or `lab`, and no environment is called `dev`."""
-
 
 def name_by_variable(chain: Chain, environment: str, next_environment: str) -> None:
     """Set the variable NEXT_ENVIRONMENT of a GitHub environment."""
@@ -66,31 +63,6 @@ def test_an_environment_that_a_variable_names_is_not_a_first_one(open_chain: Ope
     chain.expect_everywhere(commit, RELEASE="one")
 
 
-def test_an_environment_that_names_itself(chain: Chain) -> None:
-    """No other environment names it, so it stays the first one; ci reports the problem."""
-    before = chain.has("stage")
-    chain.merge_to_main(environments(chain, dev="dev"), RELEASE="one")
-    assert chain.run_everything() == ["ci: failed"]
-    assert problems(chain) == ["Environment 'dev' names itself as next"]
-    commit = chain.merge_to_main(environments(chain, dev="stage"))
-    assert chain.run_everything()[0] == "ci: checked, starts dev"
-    assert chain.has("stage") == before
-    chain.settle()
-    chain.expect_everywhere(commit, RELEASE="one")
-
-
-def test_ci_starts_nothing_with_a_circle(chain: Chain) -> None:
-    before = chain.has("dev"), chain.has("stage")
-    chain.merge_to_main(environments(chain, first=("dev",), dev="stage", stage="dev"))
-    assert chain.run_everything() == ["ci: failed"]
-    assert problems(chain) == [
-        "Environments name each other as next in a circle: "
-        "'dev' names 'stage' (.environments/dev.yaml:6), "
-        "'stage' names 'dev' (.environments/stage.yaml:6)"
-    ]
-    assert (chain.has("dev"), chain.has("stage")) == before
-
-
 def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
     """main had the circle before; a person promotes, and the chain follows the annotations."""
     chain.merge_to_main(environments(chain, dev="stage", stage="dev"))
@@ -113,25 +85,3 @@ def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
         "schedule dev: unchanged",
     ]
     chain.expect_everywhere(commit, RELEASE="one")
-
-
-def test_no_environment_is_named_as_first(open_chain: OpenChain) -> None:
-    chain = open_chain(APART, at_rest=False)
-    before = [chain.has(name) for name in APART.environments]
-    chain.merge_to_main(RELEASE="one")
-    assert chain.run_everything() == ["ci: failed"]
-    (problem,) = chain.done[-1].outcome.document.problems
-    assert problem.message == (
-        "the first environment is ambiguous: it may be any of "
-        "'east' (.environments/east.yaml:1), 'lab' (.environments/lab.yaml:1)"
-    )
-    assert 'kalypso.io/first-environment: "true"' in problem.advice
-    assert [chain.has(name) for name in APART.environments] == before
-    chain.merge_to_main(environments(chain, first=("east",), east="west"))
-    assert chain.run_everything()[0] == "ci: checked, starts east"
-
-
-def test_two_environments_that_are_annotated_as_first(open_chain: OpenChain) -> None:
-    chain = open_chain(APART, at_rest=False)
-    chain.merge_to_main(environments(chain, first=("east", "lab"), east="west", lab=""))
-    assert chain.run_everything()[0] == "ci: checked, starts east, lab"

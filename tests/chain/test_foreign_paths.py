@@ -8,11 +8,8 @@ import pytest
 
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_sandbox.azure import Cluster, Configuration
-from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
-from tests.chain.organisation import Layout
 from tests.chain.run_lines import FROM_DEV
-from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS
 
 BROKEN: dict[str, Any] = {"behaviour": "fail"}
@@ -48,9 +45,6 @@ def checked(chain: Chain) -> CheckPromoteDocument:
     ("path", "configuration"),
     [
         pytest.param("./monitoring", BROKEN, id="failing"),
-        pytest.param("./monitoring", {"behaviour": "stall"}, id="stalling"),
-        pytest.param("./monitoring", {"behaviour": "suspended"}, id="suspended"),
-        pytest.param("./.github/workflows", BROKEN, id="dot-folder"),
         pytest.param("./large-old", BROKEN, id="like-a-cluster-type"),
     ],
 )
@@ -68,50 +62,6 @@ def test_a_cluster_of_another_path_is_not_ours(
     assert page.count("dev-monitor") == 1
 
 
-def test_another_environments_tree_in_the_same_branch(open_chain: OpenChain) -> None:
-    chain = open_chain(Layout(), at_rest=False)
-    url = chain.acme.url(GITOPS)
-    text = documents.gitops_repo(url, "dev", path="envs/dev")
-    chain.acme.commit({"gitops-repo.yaml": text}, "dev")
-    for name in ("drone", "large"):
-        follow(chain, f"dev-{name}", f"./envs/dev/{name}")
-    follow(chain, "stage-large", "./envs/stage/large", **BROKEN)
-    follow(chain, "old-large", "./large", **BROKEN)
-    follow(chain, "whole", "./envs")
-    assert promote(chain)[1] == "check-promote dev: compliant, starts stage"
-    document = checked(chain)
-    assert {cluster.id.rpartition("/")[2] for cluster in document.not_ours} == {
-        "stage-large",
-        "old-large",
-    }
-    assert document.clusters == {"compliant": 3}
-
-
-def test_a_cluster_of_the_whole_tree_counts(chain: Chain) -> None:
-    follow(chain, "whole", "./", **BROKEN)
-    assert promote(chain)[1:] == ["check-promote dev: failed"]
-    assert checked(chain).not_ours == ()
-
-
-def test_a_cluster_type_that_has_gone_is_not_ours(chain: Chain) -> None:
-    chain.acme.commit({"cluster-types/drone.yaml": None}, "dev")
-    chain.run_everything()
-    chain.merge_pull_request("dev")
-    chain.run_everything()
-    chain.acme.sandbox.azure.change("dev-drone", **BROKEN)
-    assert promote(chain) == FROM_DEV
-    assert [cluster.paths for cluster in checked(chain).not_ours] == [("./drone",)]
-
-
-def test_an_environment_that_only_other_paths_follow(chain: Chain) -> None:
-    for name in ("drone", "large"):
-        follow(chain, f"dev-{name}", "./monitoring")
-    assert promote(chain)[1:] == ["check-promote dev: none-targeted"]
-    document = checked(chain)
-    assert "./monitoring" in document.reason
-    assert len(document.not_ours) == 2
-
-
 TWO: dict[str, Any] = {"ordered": False, "releases": True, **BROKEN}
 
 
@@ -119,9 +69,7 @@ TWO: dict[str, Any] = {"ordered": False, "releases": True, **BROKEN}
     ("broken", "more", "line"),
     [
         pytest.param("monitoring", {}, "compliant, starts stage", id="the-other-path-fails"),
-        pytest.param("large", {}, "failed", id="our-path-fails"),
         pytest.param("monitoring", {"tells_statuses": False}, "failed", id="without-statuses"),
-        pytest.param("large", {"tells_statuses": False}, "failed", id="nobody-knows-which"),
     ],
 )
 def test_one_configuration_of_our_path_and_another(
@@ -136,13 +84,3 @@ def test_one_configuration_of_our_path_and_another(
     assert ("the whole configuration" in large.reason) == bool(more)
     assert f"{broken} is broken" not in large.reason or line == "failed"
     assert [cluster.paths for cluster in document.not_ours] == [("./monitoring",)]
-
-
-def test_our_path_waits_for_another_that_fails(chain: Chain) -> None:
-    failure = {"kustomization": "monitoring"}
-    given = {"ordered": True, "failure": failure, **BROKEN}
-    follow(chain, "dev-large", "./monitoring", "./large", **given)
-    assert promote(chain)[1:] == ["check-promote dev: timed-out"]
-    document = checked(chain)
-    [large] = [row for row in document.rows if row.cluster_type == "large"]
-    assert large.reason.startswith("DependencyNotReady: ")

@@ -8,7 +8,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
+from tests.commands.chain.organisation import CONTROL_PLANE
 
 
 def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
@@ -135,54 +135,6 @@ def test_a_newer_commit_overtakes_what_clusters_are_syncing(chain: Chain) -> Non
     chain.expect_everywhere(newer, RELEASE="two")
     assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
     assert older not in chain.statuses("stage")
-
-
-def test_an_older_commit_comes_after_a_newer_one(chain: Chain) -> None:
-    """GitHub can run the jobs of two merges in any order."""
-    older = chain.merge_to_main(RELEASE="one")
-    chain.run_everything(but={"cd"})
-    newer = chain.merge_to_main(RELEASE="two")
-    chain.run_everything(but={"cd"})
-    chain.postpone("cd dev")
-    assert chain.run_everything() == [
-        "cd dev: written",
-        "cd dev: superseded",
-        "schedule dev: created, promoted",
-    ]
-    chain.merge_pull_request("dev")
-    assert chain.run_everything() == FROM_DEV
-    chain.merge_pull_request("stage")
-    chain.run_everything()
-    chain.expect_everywhere(newer, RELEASE="two")
-    assert chain.status(older, "dev") == f"Superseded by {newer[:7]}"
-
-
-def test_a_broken_commit_goes_nowhere(chain: Chain) -> None:
-    before = chain.has("dev")
-    templates = chain.acme.files("main")["templates/flux.yaml"]
-    broken = templates.replace("{{ .DeploymentTargetName }}", "{{ .NoSuchThing }}")
-    commit = chain.merge_to_main({"templates/flux.yaml": broken})
-    assert chain.run_everything() == ["ci: failed"]
-    assert chain.acme.statuses(commit).keys() == {"kalypso / ci"}
-    assert chain.has("dev") == chain.tracks("dev") == before
-    mended = chain.merge_to_main({"templates/flux.yaml": templates}, RELEASE="one")
-    assert chain.run_everything() == TO_DEV
-    chain.settle()
-    chain.expect_everywhere(mended, RELEASE="one")
-
-
-def test_a_promotion_that_changes_no_manifest(chain: Chain) -> None:
-    commit = chain.merge_to_main({"docs/operations.md": "Call us.\n"})
-    assert chain.run_everything() == TO_DEV
-    paths = chain.acme.ask(
-        "GET", f"{GITOPS}/pulls/{chain.open_pull_request('dev')['number']}/files"
-    )
-    assert {path["filename"].rpartition("/")[0] for path in paths} == {".github/tracking"}
-    chain.merge_pull_request("dev")
-    assert chain.run_everything() == FROM_DEV
-    chain.merge_pull_request("stage")
-    assert chain.run_everything() == IN_STAGE
-    chain.expect_everywhere(commit, RELEASE="zero")
 
 
 def test_a_commit_without_changed_manifests_needs_no_person(open_chain: OpenChain) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.chain.driver import Chain
 from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
-from tests.commands.chain.organisation import GITOPS
 
 CONFIG = "large/shop-web/platform-config.yaml"
 
@@ -33,32 +32,6 @@ def test_a_closed_pull_request_is_not_proposed_again(chain: Chain) -> None:
     chain.settle()
     chain.expect_everywhere(newer, RELEASE="one")
     assert chain.status(commit, "dev") == f"Superseded by {newer[:7]}"
-
-
-def test_another_content_than_the_closed_one_is_proposed(chain: Chain) -> None:
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.close_pull_request("dev")
-    chain.configure("dev", REGION="north")
-    assert chain.run_everything() == [
-        "start-schedule: for dev",
-        "schedule dev: created, promoted",
-    ]
-    chain.settle()
-    chain.expect("dev", commit, RELEASE="one", REGION="north")
-    chain.expect("stage", commit, RELEASE="one", REGION="west")
-
-
-def test_a_closed_pull_request_is_forced(chain: Chain) -> None:
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.close_pull_request("dev")
-    chain.start("schedule", environment="dev", force="true")
-    assert chain.run_everything() == ["schedule dev: created, promoted"]
-    chain.merge_pull_request("dev")
-    assert chain.run_everything() == FROM_DEV
-    chain.settle()
-    chain.expect_everywhere(commit, RELEASE="one")
 
 
 def test_a_reverted_merge_is_not_proposed_again(chain: Chain) -> None:
@@ -104,28 +77,6 @@ def test_a_revert_while_the_clusters_sync_stops_the_promotion(chain: Chain) -> N
     assert (chain.has("stage"), chain.tracks("dev")) == (before, before)
     assert chain.pull_requests("dev") == chain.pull_requests("stage") == []
     assert chain.status(commit, "stage") == ""
-
-
-def test_manual_changes_are_repaired_by_force_alone(chain: Chain) -> None:
-    commit = chain.has("dev")
-    right = chain.acme.files("dev", GITOPS)
-    chain.acme.commit({CONFIG: right[CONFIG].replace("west", "nowhere")}, "dev", GITOPS)
-    assert chain.run_everything() == [
-        "notify: configuration of dev",
-        "check-promote dev: compliant",
-    ]
-    chain.start("schedule", environment="dev")
-    assert chain.run_everything() == ["schedule dev: unchanged"]
-    assert "undone after its merge" in warnings(chain)[0]
-    chain.start("schedule", environment="dev", force="true")
-    assert chain.run_everything() == ["schedule dev: created"]
-    chain.merge_pull_request("dev")
-    assert chain.run_everything() == [
-        "notify: configuration of dev",
-        "check-promote dev: compliant",
-    ]
-    assert chain.acme.files("dev", GITOPS) == right
-    chain.expect("dev", commit, REGION="west")
 
 
 def test_a_rollback_stays_where_it_is(chain: Chain) -> None:

@@ -10,8 +10,7 @@ from kalypso_sandbox.store import BranchRule
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
-from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, SHOP
+from tests.commands.chain.organisation import GITOPS
 
 STARTS = (
     *("cd dev", "schedule dev", "notify dev", "check-promote dev"),
@@ -82,15 +81,6 @@ def test_a_lost_notification_of_a_correction_is_repeated(chain: Chain) -> None:
     at_rest(chain)
 
 
-def test_a_failure_that_nobody_corrects_stays(chain: Chain) -> None:
-    chain.break_cluster("dev", "large", "RELEASE: one")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.settle()
-    at_rest(chain)
-    assert chain.status(commit, "dev").startswith("Failed to deploy")
-    assert commit not in chain.statuses("stage")
-
-
 def test_a_start_is_repeated_twice_at_most_and_then_reported_as_a_failure(chain: Chain) -> None:
     chain.drop_next_run("cd dev")
     commit = chain.merge_to_main(RELEASE="one")
@@ -156,15 +146,6 @@ def test_a_start_that_was_refused_is_not_repeated(chain: Chain) -> None:
     assert chain.status(commit, "dev") == "Deployed"
 
 
-def test_a_run_that_waits_for_a_runner_is_not_doubled(chain: Chain) -> None:
-    chain.merge_to_main(RELEASE="one")
-    chain.run_everything(but={"cd dev"})
-    chain.wait(7200)
-    chain.start("poll")
-    assert chain.run_everything(but={"cd dev"}) == ["poll: polled"]
-    assert chain.waiting == ["cd dev"]
-
-
 def test_a_disabled_workflow_stays_disabled(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(inputs={"ci": {"start-cd": "false"}}))
     before = chain.has("dev")
@@ -172,34 +153,6 @@ def test_a_disabled_workflow_stays_disabled(open_chain: OpenChain) -> None:
     assert chain.run_everything() == ["ci: checked"]
     at_rest(chain)
     assert chain.has("dev") == before
-
-
-def test_nothing_is_started_while_a_pull_request_waits_for_people(chain: Chain) -> None:
-    chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    poll(chain)
-    assert poll(chain, after=86_400) == ["poll: polled"]
-
-
-def test_nothing_is_started_while_an_environment_is_blocked(chain: Chain) -> None:
-    schema = documents.config_schema("region", "NOWHERE")
-    chain.acme.commit({"schema.yaml": schema}, "dev")
-    assert chain.run_everything()[-1] == "schedule dev: failed"
-    poll(chain)
-    poll(chain)
-    assert poll(chain) == ["poll: polled"]
-
-
-def test_a_file_beside_the_workloads_starts_one_run(chain: Chain) -> None:
-    """The registered folder has another tree id, but the rendered files are the same."""
-    assert poll(chain) == ["poll: polled"]
-    chain.acme.commit({"workload/README.md": "Our shop.\n"}, repository=SHOP)
-    assert poll(chain) == [
-        "poll: polled, starts dev, stage",
-        "schedule dev: unchanged",
-        "schedule stage: unchanged",
-    ]
-    assert poll(chain) == ["poll: polled"]
 
 
 def test_a_pull_request_that_conflicts_is_made_again(chain: Chain) -> None:
@@ -235,52 +188,3 @@ def test_a_merge_that_a_check_holds_up_is_tried_again(open_chain: OpenChain) -> 
     assert poll(chain)[:2] == ["poll: polled, starts dev", "schedule dev: merged, promoted"]
     chain.settle()
     chain.expect_everywhere(commit, RELEASE="one")
-
-
-def test_a_lost_start_of_an_older_commit_is_not_repeated(chain: Chain) -> None:
-    chain.drop_next_run("cd dev")
-    older = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    newer = chain.merge_to_main(RELEASE="two")
-    chain.settle()
-    poll(chain)
-    assert chain.acme.records(older)["kalypso / cd dev"] == ("success", "Not needed: ci")
-    chain.expect_everywhere(newer, RELEASE="two")
-    at_rest(chain)
-
-
-def test_a_token_that_may_not_record_starts_all_the_same(open_chain: OpenChain) -> None:
-    """Workflow files of an earlier version do not grant statuses to the verifying job."""
-    chain = open_chain(Layout())
-    path = ".github/workflows/cd.yaml"
-    text = chain.acme.files("main")[path]
-    chain.acme.commit(
-        {path: text.replace("      statuses: write # records that the run has begun\n", "")}
-    )
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.settle()
-    chain.expect_everywhere(commit, RELEASE="one")
-
-
-def test_a_status_that_anybody_wrote_starts_no_later_environment(chain: Chain) -> None:
-    before = chain.has("stage")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything(but={"cd"})
-    chain.acme.status(commit, "kalypso / cd stage", "Starting, attempt 1: ci")
-    chain.wait(700)
-    chain.start("poll")
-    assert chain.run_everything(but={"cd dev"}) == ["poll: polled"]
-    assert chain.has("stage") == before
-
-
-def test_a_blocked_environment_with_a_conflicting_pull_request_is_left_alone(chain: Chain) -> None:
-    chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    path = "large/shop-web/platform-config.yaml"
-    text = chain.acme.files("dev", GITOPS)[path]
-    chain.acme.commit({path: text.replace("zero", "other")}, "dev", GITOPS)
-    schema = documents.config_schema("region", "NOWHERE")
-    chain.acme.commit({"schema.yaml": schema}, "dev")
-    chain.run_everything()
-    poll(chain)
-    assert poll(chain) == ["poll: polled"]

@@ -75,23 +75,6 @@ def test_no_commit_returns_that_a_rollback_undid(chain: Chain) -> None:
     chain.expect_everywhere(beyond, RELEASE="three")
 
 
-def test_a_commit_that_was_passed_later_is_no_longer_undone(chain: Chain) -> None:
-    first = chain.has("dev")
-    older = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    back(chain, "dev", first)
-    newer = chain.merge_to_main(RELEASE="two")
-    assert chain.run_everything()[1] == "cd dev: written"
-    back(chain, "dev", older)
-    # The commit was left again: only people bring it back.
-    assert start_cd(chain, "dev", newer, "ci") == ["cd dev: superseded"]
-    chain.start("cd", environment="dev", promoted_commit_id=newer)
-    assert chain.run_everything()[0] == "cd dev: written"
-    newest = chain.merge_to_main(RELEASE="three")
-    chain.settle()
-    chain.expect_everywhere(newest, RELEASE="three")
-
-
 def test_the_second_way_through_a_diamond(open_chain: OpenChain) -> None:
     chain = open_chain(DIAMOND)
     first = chain.has("stage")
@@ -175,32 +158,6 @@ def test_a_rollback_by_hand(chain: Chain, path: str) -> None:
     assert first in chain.acme.files("dev")[path]
 
 
-def test_a_file_that_was_renamed_after_the_rollback(chain: Chain) -> None:
-    first = chain.has("dev")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    back(chain, "dev", first)
-    text = chain.acme.files("dev")[BASE]
-    chain.acme.commit({BASE: None, "flux/main.yaml": text}, "dev")
-    chain.run_everything()
-    assert start_cd(chain, "dev", commit, "ci") == ["cd dev: superseded"]
-    newer = chain.merge_to_main(RELEASE="two")
-    assert chain.run_everything()[1] == "cd dev: written"
-    assert newer in chain.acme.files("dev")["flux/main.yaml"]
-
-
-def test_main_was_rewritten(chain: Chain) -> None:
-    """A commit that main lost does not count as left."""
-    first = chain.has("dev")
-    lost = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.acme.reset("main", first)
-    assert chain.has("dev") == lost
-    commit = chain.merge_to_main(RELEASE="two")
-    chain.settle()
-    chain.expect_everywhere(commit, RELEASE="two")
-
-
 def test_a_rollback_by_pull_requests(open_chain: OpenChain) -> None:
     chain = open_chain(Layout(inputs={"cd": {"mode": "pull-request"}}))
     first = chain.has("dev")
@@ -246,27 +203,6 @@ def test_a_commit_is_withdrawn_while_cd_waits_for_an_approval(chain: Chain) -> N
     assert chain.status(commit, "stage") == f"Rolled back to {first[:7]}"
 
 
-def test_a_newer_commit_came_while_cd_waits_for_an_approval(chain: Chain) -> None:
-    older = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.merge_pull_request("dev")
-    chain.run_everything(but={"cd stage"})
-    chain.merge_to_main(RELEASE="two")
-    chain.run_everything(but={"cd stage"})
-    assert chain.run_everything()[0] == "cd stage: written"
-    assert chain.has("stage") == older
-
-
-def test_an_environment_before_that_does_not_exist(chain: Chain) -> None:
-    first = chain.has("stage")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    assert start_cd(chain, "stage", commit, "prod") == ["cd stage: superseded"]
-    assert "there is no Environment 'prod' that it comes from" in headline(chain)
-    assert start_cd(chain, "stage", commit, "stage") == ["cd stage: superseded"]
-    assert chain.has("stage") == first
-
-
 def test_the_rollback_is_not_merged_yet_and_the_clusters_comply(chain: Chain) -> None:
     first = chain.has("dev")
     commit = chain.merge_to_main(RELEASE="one")
@@ -281,29 +217,3 @@ def test_the_rollback_is_not_merged_yet_and_the_clusters_comply(chain: Chain) ->
     document = chain.done[-1].outcome.document
     assert isinstance(document, CheckPromoteDocument)
     assert document.reason == f"base-repo.yaml went back: it names {first[:7]}"
-
-
-def test_people_go_back_while_the_clusters_sync(chain: Chain) -> None:
-    first = chain.has("dev")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.slow_cluster("dev", "large", 300)
-    chain.merge_pull_request("dev")
-    text = chain.acme.files("dev")[BASE].replace(commit, first)
-    chain.meanwhile(60, lambda: chain.acme.commit({BASE: text}, "dev"))
-    lines = chain.run_everything()
-    assert lines[:2] == ["notify: promotion of dev", "check-promote dev: superseded"]
-    assert not any("stage" in line for line in lines)
-    assert chain.status(commit, "dev") == f"Rolled back to {first[:7]}"
-
-
-def test_base_repo_is_gone(chain: Chain) -> None:
-    first = chain.has("stage")
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.merge_pull_request("dev")
-    chain.acme.commit({BASE: None}, "dev")
-    lines = chain.run_everything()
-    assert "check-promote dev: superseded" in lines
-    assert chain.status(commit, "dev") == "Rolled back to none"
-    assert chain.has("stage") == first

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import requests
-
 from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
@@ -72,21 +70,6 @@ def numbers(chain: Chain) -> list[int]:
     return [pull_request["number"] for pull_request in chain.pull_requests("dev", state="all")]
 
 
-def test_a_revert_of_a_merge_that_is_not_the_latest(chain: Chain) -> None:
-    _, merge = promoted(chain)
-    configured(chain, "north")
-    *_, promotion, configuration = numbers(chain)
-    undo(chain, merge, keep="north")
-    assert schedule(chain) == ["schedule dev: unchanged"]
-    assert warnings(chain) == [
-        f"nothing is proposed: #{promotion}, #{configuration} with the same content were undone "
-        "after its merge"
-    ]
-    assert chain.config("dev")["large/shop-web"] == {"REGION": "north", "RELEASE": "zero"}
-    assert schedule(chain, force="true") == ["schedule dev: created, promoted"]
-    assert f"{promotion}, #{configuration}" in chain.open_pull_request("dev")["body"]
-
-
 def test_reverted_content_is_not_merged_automatically(open_chain: OpenChain) -> None:
     chain = open_chain(ALWAYS)
     _, merge = promoted(chain)
@@ -98,37 +81,6 @@ def test_reverted_content_is_not_merged_automatically(open_chain: OpenChain) -> 
         assert chain.acme.head("dev", GITOPS) == head
     assert schedule(chain, force="true") == ["schedule dev: created, promoted"]
     assert chain.acme.head("dev", GITOPS) == head
-
-
-def test_reverts_of_several_merges(open_chain: OpenChain) -> None:
-    chain = open_chain(ALWAYS)
-    first = configured(chain, "north")
-    second = configured(chain, "south")
-    undo(chain, second)
-    assert schedule(chain) == ["schedule dev: unchanged"]
-    undo(chain, first)
-    assert schedule(chain) == ["schedule dev: unchanged"]
-    assert chain.config("dev")["large/shop-web"]["REGION"] == "west"
-    # The older content was removed too. The setting was set again: people merge it.
-    chain.configure("dev", REGION="north")
-    assert schedule(chain)[-1] == "schedule dev: unchanged"
-    assert chain.pull_requests("dev") != []
-    chain.settle()
-    assert chain.config("dev")["large/shop-web"]["REGION"] == "north"
-
-
-def test_a_revert_of_a_revert(open_chain: OpenChain) -> None:
-    """The second revert restores the content, as if there had been no revert."""
-    chain = open_chain(ALWAYS)
-    merge = configured(chain, "north")
-    undo(chain, merge)
-    chain.revert("dev")
-    assert schedule(chain) == ["schedule dev: unchanged"]
-    assert warnings(chain) == []
-    configured(chain, "south")
-    configured(chain, "west")
-    assert chain.config("dev")["large/shop-web"]["REGION"] == "west"
-    assert chain.pull_requests("dev") == []
 
 
 def test_another_setting_brings_back_what_was_reverted_and_says_so(open_chain: OpenChain) -> None:
@@ -147,17 +99,6 @@ def test_another_setting_brings_back_what_was_reverted_and_says_so(open_chain: O
     ]
     chain.settle()
     chain.expect("dev", commit, RELEASE="one", REGION="north")
-
-
-def test_a_setting_that_is_changed_again_is_proposed(chain: Chain) -> None:
-    merge = configured(chain, "north")
-    number = numbers(chain)[-1]
-    undo(chain, merge)
-    assert schedule(chain) == ["schedule dev: unchanged"]
-    chain.configure("dev", REGION="south")
-    chain.configure("dev", REGION="north")
-    assert schedule(chain)[-1] != ""
-    assert f"#{number}" in chain.open_pull_request("dev")["body"]
 
 
 def test_an_unread_document_does_not_ask_for_a_proposal(chain: Chain) -> None:
@@ -194,20 +135,6 @@ def test_a_workload_that_comes_back_after_others_is_refused(chain: Chain) -> Non
     assert any("undone after its merge" in warning for warning in warnings(chain))
 
 
-def test_a_rollback_and_forward_again_is_merged(open_chain: OpenChain) -> None:
-    """Our own merges remove nothing."""
-    chain = open_chain(ALWAYS)
-    older = chain.has("dev")
-    newer, _ = promoted(chain)
-    for commit, release in ((older, "zero"), (newer, "one")):
-        rollback = "true" if commit == older else "false"
-        chain.start("cd", environment="dev", promoted_commit_id=commit, allow_rollback=rollback)
-        lines = chain.run_everything()
-        assert "schedule dev: merged, promoted" in lines
-        assert chain.tracks("dev") == commit
-        assert chain.config("dev")["large/shop-web"]["RELEASE"] == release
-
-
 def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
     """cd to another commit and back counts as a changed input."""
     older = chain.has("dev")
@@ -219,32 +146,6 @@ def test_a_promotion_by_a_person_after_the_revert(chain: Chain) -> None:
     assert chain.pull_requests("dev") == []
     chain.start("cd", environment="dev", promoted_commit_id=newer)
     assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
-
-
-def test_another_merge_over_ours(open_chain: OpenChain) -> None:
-    """Upstream's operator names another commit: ours is proposed again, for people to merge."""
-    chain = open_chain(ALWAYS)
-    promoted(chain)
-    theirs = chain.acme.files("dev", GITOPS)[CONFIG].replace("one", "theirs")
-    chain.acme.reset("deployment/2026-03-01", chain.acme.head("dev", GITOPS), GITOPS)
-    changes: dict[str, str | bytes | None] = {CONFIG: theirs, TRACKING: "0" * 40}
-    chain.acme.commit(changes, "deployment/2026-03-01", GITOPS)
-    chain.acme.merge(chain.acme.pull("deployment/2026-03-01", "dev", GITOPS))
-    lines = schedule(chain)
-    assert lines == ["schedule dev: created, promoted"]
-    assert warnings(chain) == [
-        f"#{numbers(chain)[-1]} is not merged automatically: the branch holds something else than "
-        "our last merge left there"
-    ]
-
-
-def test_a_merge_of_the_operator_that_names_the_same_commit(chain: Chain) -> None:
-    promoted(chain)
-    theirs = chain.acme.files("dev", GITOPS)[CONFIG].replace("one", "theirs")
-    chain.acme.reset("deployment/2026-03-01", chain.acme.head("dev", GITOPS), GITOPS)
-    chain.acme.commit({CONFIG: theirs}, "deployment/2026-03-01", GITOPS)
-    chain.acme.merge(chain.acme.pull("deployment/2026-03-01", "dev", GITOPS))
-    assert schedule(chain) == ["schedule dev: created"]
 
 
 def test_manual_changes_are_not_merged_over(open_chain: OpenChain) -> None:
@@ -260,40 +161,3 @@ def test_manual_changes_are_not_merged_over(open_chain: OpenChain) -> None:
     assert chain.config("dev")["large/shop-web"]["REGION"] == "north"
     assert configured(chain, "south")
     assert chain.pull_requests("dev") == []
-
-
-def test_closed_and_then_another_setting(open_chain: OpenChain) -> None:
-    chain = open_chain(Layout())
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    number = chain.close_pull_request("dev")
-    chain.configure("dev", REGION="north")
-    chain.run_everything()
-    assert f"#{number}" in chain.open_pull_request("dev")["body"]
-    chain.settle()
-    chain.expect("dev", commit, RELEASE="one", REGION="north")
-
-
-def test_a_close_by_a_bot_is_no_rejection(chain: Chain) -> None:
-    chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    number = chain.open_pull_request("dev")["number"]
-    acme = chain.acme
-    answer = requests.patch(
-        f"{acme.sandbox.api_url}/repos/{GITOPS}/issues/{number}",
-        json={"state": "closed"},
-        headers={"authorization": f"Bearer {acme.sandbox.create_token('actions', owner='acme')}"},
-        timeout=60,
-    )
-    assert answer.ok
-    assert schedule(chain) == ["schedule dev: created, promoted"]
-
-
-def test_a_deleted_branch_is_no_rejection(chain: Chain) -> None:
-    commit = chain.merge_to_main(RELEASE="one")
-    chain.run_everything()
-    chain.acme.ask("DELETE", f"{GITOPS}/git/refs/heads/kalypso/dev")
-    assert chain.pull_requests("dev") == []
-    assert schedule(chain) == ["schedule dev: created, promoted"]
-    chain.settle()
-    chain.expect_everywhere(commit, RELEASE="one")

@@ -11,9 +11,7 @@ from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain import documents
 from tests.commands.chain.cd_runs import DEV, SCHEDULE, change_main, document, has, run
-from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
-
-SCHEDULE_BY_FORCE = Dispatch("schedule.yaml", {"environment": "dev", "force": "true"})
+from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 
 def test_a_commit_is_written_reported_and_scheduled(acme: Organisation) -> None:
