@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -52,7 +52,12 @@ def with_commit(text: str | None, commit: str, *, repo: str, branch: str, where:
         raise KalypsoError(
             f"it is not valid YAML: {error}", where, "correct or delete the file", "yaml-invalid"
         ) from error
-    specs = [_spec(document, where) for document in documents if _is_main_node(document)]
+    specs = [
+        _spec(item, where)
+        for document in documents
+        for item in _items(document)
+        if _is_main_node(item)
+    ]
     if not specs:
         separator = "" if text.endswith("\n") else "\n"
         begun = any(document is not None for document in documents)
@@ -73,6 +78,18 @@ def _scalar(text: str) -> str:
     except yaml.YAMLError:
         is_plain = False
     return text if is_plain and not LOOKS_LIKE_NUMBER.fullmatch(text) else json.dumps(text)
+
+
+def _items(document: yaml.Node | None) -> Iterator[yaml.Node | None]:
+    """Yield a document, or the items of a list, which may be lists too."""
+    items = _value(document, "items")
+    if (_text(_value(document, "kind")) or "").endswith("List") and isinstance(
+        items, yaml.SequenceNode
+    ):
+        for item in items.value:
+            yield from _items(item)
+    else:
+        yield document
 
 
 def _is_main_node(document: yaml.Node | None) -> bool:
@@ -132,7 +149,7 @@ def _check(before: str, after: str, commit: str, where: Location) -> None:
     """Raise KalypsoError unless the edited text has this commit, and is otherwise unchanged."""
     wanted = [_without_commit(document) for document in _documents(before)]
     got = _documents(after)
-    commits = [document["spec"].get("commit") for document in got if _is_main(document)]
+    commits = [commit for document in got for commit in _commits(document)]
     same = [_without_commit(document) for document in got[: len(wanted)]] == wanted
     if commits != [commit] or not same:
         raise KalypsoError(
@@ -158,8 +175,23 @@ def _is_main(document: object) -> bool:
     return False
 
 
+def _commits(document: object) -> Iterator[object]:
+    """Yield the commits of the BaseRepos named main in a document or in the items of a list."""
+    match document:
+        case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
+            for item in items:
+                yield from _commits(item)
+        case {"spec": dict(spec)} if _is_main(document):
+            yield spec.get("commit")
+
+
 def _without_commit(document: object) -> object:
-    if not _is_main(document) or not isinstance(document, dict):
+    if not isinstance(document, dict):
+        return document
+    match document:
+        case {"kind": str(kind), "items": list(items)} if kind.endswith("List"):
+            return {**document, "items": [_without_commit(item) for item in items]}
+    if not _is_main(document):
         return document
     spec = {key: value for key, value in document["spec"].items() if key != "commit"}
     return {**document, "spec": spec}

@@ -37,14 +37,14 @@ def branch(proposed: str | None = None, *, pull: Any = None, **more: Any) -> Env
 
 def made(**given: str) -> CdWrites:
     inputs: dict[str, Any] = {"environment": "dev", "commit": NEW, **given}
-    return CdWrites(CdInputs(**inputs), PLANE, "main")
+    return CdWrites(CdInputs(**inputs), PLANE)
 
 
 def lines(writes: tuple[Write, ...]) -> list[str]:
     return [f"{part.kind}: {part.what}" for write in writes for part in parts(write)]
 
 
-READ = CdReading(branch(), OLD, Advance("write"))
+READ = CdReading(branch(), OLD, Advance("write"), changes={"base-repo.yaml": b"x"})
 AHEAD = replace(READ, replaced=OLD, relation="ahead")
 SAME = CdReading(branch(promoted_commit=NEW), NEW, Advance("unchanged"))
 PULL: Any = SimpleNamespace(number=7, url="https://x/7")

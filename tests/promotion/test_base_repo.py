@@ -48,6 +48,9 @@ HEAD = "kind: BaseRepo\nmetadata: {name: main}\n"
         (HEAD + "spec: {}\n", HEAD + "spec: {commit: CC}\n"),
         (HEAD + "spec:\n  repo: |\n    x\n---\nkind: Other\n", HEAD + "spec:\n  repo: |\n    x\n  commit: CC\n---\nkind: Other\n"),
         ("kind: Other\nspec: {commit: a}\n---\n" + HEAD + "spec: {commit: a}\n", "kind: Other\nspec: {commit: a}\n---\n" + HEAD + "spec: {commit: CC}\n"),
+        ("kind: List\nitems:\n- kind: BaseRepo\n  metadata: {name: main}\n  spec:\n    repo: x\n- kind: Other\n", "kind: List\nitems:\n- kind: BaseRepo\n  metadata: {name: main}\n  spec:\n    repo: x\n    commit: CC\n- kind: Other\n"),
+        ("kind: BaseRepoList\nitems: [{kind: BaseRepo, metadata: {name: main}, spec: {commit: a}}]\n", "kind: BaseRepoList\nitems: [{kind: BaseRepo, metadata: {name: main}, spec: {commit: CC}}]\n"),
+        ("kind: List\nitems:\n- kind: List\n  items:\n  - kind: BaseRepo\n    metadata: {name: main}\n    spec: {commit: a}\n", "kind: List\nitems:\n- kind: List\n  items:\n  - kind: BaseRepo\n    metadata: {name: main}\n    spec: {commit: CC}\n"),
         ("kind: BaseRepo\r\nmetadata: {name: main}\r\nspec:\r\n  repo: x\r\n", "kind: BaseRepo\r\nmetadata: {name: main}\r\nspec:\r\n  repo: x\r\n  commit: CC\r\n"),
     ],
 )  # fmt: skip
@@ -71,6 +74,12 @@ def test_another_base_repo_stays() -> None:
     [
         (HEAD + "spec:\n  repo: &one a\n  commit: *one\n", "cannot be set without another change"),
         (HEAD + "spec: {commit: a}\n---\n" + HEAD + "spec: {commit: b}\n", "defined twice"),
+        (
+            "kind: List\nitems:\n- {kind: BaseRepo, metadata: {name: main}, spec: {}}\n---\n"
+            + HEAD
+            + "spec: {}\n",
+            "defined twice",
+        ),
         ("a: [", "it is not valid YAML"),
         (HEAD + "spec:\n", "has no spec to write a commit into"),
         (HEAD, "has no spec to write a commit into"),

@@ -2,8 +2,9 @@
 
     read → decide → writes → carry out → document
 
-reading  the environment's branch, and what people have rejected or undone
-writes   the writes, in the order in which they are carried out
+reading    the environment's branch, and what people have rejected or undone
+read_back  the files to push, read as schedule will read them
+writes     the writes, in the order in which they are carried out
 
 The pre-deployment command runs once, and only before a write. After it, and after somebody else has
 moved the branch, everything is read again. What happens after the writes has been read after them,
@@ -65,7 +66,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     environments, main = context.environments(), context.main()
     environment = context.environment(inputs.environment, environments)
     branch = checked_branch(environment, main, context)
-    writes = CdWrites(inputs, context.control_plane, main)
+    writes = CdWrites(inputs, context.control_plane)
     begun = _received(inputs, context)
     if inputs.verify_only:
         check_on_main(inputs.commit, main, context)

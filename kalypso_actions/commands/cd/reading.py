@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kalypso_actions.clients.github import commits, pull_requests
+from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.shared.auto_merge import read_auto_merges
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
@@ -45,8 +46,8 @@ class CdReading:
     `before` is the commit that the environment has or is about to have, `replaced` the one that
     this commit replaces, with the relation of the new commit to it. `rejected` is the pull request
     with which people rejected the commit; `rollback` says why the commit is superseded, if not by a
-    newer commit. `auto_merges` must not stay enabled, and `problems` are about those that cannot be
-    read.
+    newer commit. `changes` are the files to push, from which schedule reads the commit.
+    `auto_merges` must not stay enabled. `problems` are warnings about what cannot be read.
     """
 
     branch: EnvironmentBranch
@@ -56,6 +57,7 @@ class CdReading:
     rollback: Rollback | None = None
     replaced: str | None = None
     relation: Relation | None = None
+    changes: Mapping[str, bytes] = field(default_factory=dict)
     auto_merges: tuple[DisableAutoMerge, ...] = ()
     problems: Sequence[Problem] = ()
 
@@ -89,7 +91,8 @@ def read_facts(
 ) -> CdReading:
     """Read the branch, and as much of what people did as the decision needs.
 
-    Raises UsageError for a commit that is older than the environment's without allow-rollback.
+    Raises UsageError for a commit that is older than the environment's without allow-rollback, and
+    KalypsoError if schedule would not read the commit from the branch.
     """
     facts = read_advance(inputs, branch, main, context, proposals=inputs.mode == "pull-request")
     branch, commit = facts.branch, inputs.commit
@@ -104,6 +107,10 @@ def read_facts(
     )
     if facts.rejected or facts.rollback:
         return facts
+    warnings: tuple[Problem, ...] = ()
+    if not branch.brings(commit) or inputs.mode == "commit":
+        changes, warnings = changes_for(commit, branch, main, context)
+        facts = replace(facts, changes=changes, problems=warnings)
     if inputs.mode == "pull-request":
         replaced = branch.proposal.instead_of(commit) if branch.proposal else None
         return _with_replaced(facts, replaced, commit, context)
@@ -112,7 +119,7 @@ def read_facts(
     is_job = context.github.identity(context.control_plane).login == JOBS
     if facts.advance.rollback and not is_job:
         ends, problems = read_auto_merges(inputs.environment, context, of_people=True)
-        return replace(facts, auto_merges=tuple(ends), problems=tuple(problems))
+        return replace(facts, auto_merges=tuple(ends), problems=(*warnings, *problems))
     return facts
 
 

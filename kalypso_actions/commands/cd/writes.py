@@ -25,7 +25,6 @@ from kalypso_actions.model.writes import (
     Write,
 )
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
 from kalypso_actions.promotion.starts import forces_schedule, schedule_start
 from kalypso_actions.report.chain_document import proposal_body
@@ -37,11 +36,10 @@ MESSAGE: Final = "Promoting Commit_Id to the environment"
 
 @dataclass(frozen=True, slots=True)
 class CdWrites:
-    """Makes the writes of a run of cd in a control plane (`owner/name`) with a main branch."""
+    """Makes the writes of a run of cd in a control plane (`owner/name`)."""
 
     inputs: CdInputs
     control_plane: str
-    main: str
 
     def promotion(self, facts: CdReading) -> tuple[Write, ...]:
         """Return the writes to the environment's branch or to our proposal, and the statuses."""
@@ -85,13 +83,13 @@ class CdWrites:
         match facts.action(self.inputs.mode):
             case "written":
                 yield from facts.auto_merges
-                yield self._push(branch, branch.name, branch.head, MESSAGE)
+                yield self._push(facts, branch.name, branch.head, MESSAGE)
             case "proposed":
                 own_head: str | NewCommit = branch.own_head
                 if not branch.brings(commit):
                     replaced = facts.replaced
                     message = f"{MESSAGE}\n\n{REPLACES}: {replaced}" if replaced else MESSAGE
-                    yield self._push(branch, branch.own_name, branch.own_head, message)
+                    yield self._push(facts, branch.own_name, branch.own_head, message)
                     own_head = NewCommit(self.control_plane, branch.own_name)
                 yield self._describe(branch, commit, own_head)
             case "superseded" if facts.rollback is None:
@@ -101,15 +99,9 @@ class CdWrites:
             case "unchanged":
                 yield from self._withdraw_empty(branch)
 
-    def _push(self, branch: EnvironmentBranch, name: str, head: str, message: str) -> Push:
+    def _push(self, facts: CdReading, name: str, head: str, message: str) -> Push:
         """Commit the commit of main to a branch at `head` ("": absent)."""
-        text = with_commit(
-            branch.text,
-            self.inputs.commit,
-            repo=branch.url,
-            branch=self.main,
-            where=branch.where,
-        )
+        branch = facts.branch
         return Push(
             repository=self.control_plane,
             url=branch.url,
@@ -117,7 +109,7 @@ class CdWrites:
             base=branch.name,
             expected=head or None,
             parent=branch.head,
-            changes={branch.where.path: text.encode()},
+            changes=dict(facts.changes),
             message=message,
             commit_by=self.inputs.commit_by,
             alternative="" if name == branch.own_name else "use mode: pull-request",

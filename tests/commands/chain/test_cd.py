@@ -6,9 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_sandbox.store import BranchRule
+from tests.breaks import breaks, turned
 from tests.commands.chain import documents
 from tests.commands.chain.cd_runs import DEV, SCHEDULE, change_main, document, has, run
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
@@ -76,12 +78,6 @@ def test_other_content_stays(acme: Organisation) -> None:
         pytest.param({"config.yaml": "a: [\n"}, id="no YAML"),
         pytest.param({"config.yaml": "just: words\n"}, id="no Kubernetes document"),
         pytest.param({"policy.yaml": "kind: SchedulingPolicy\nmetadata: {name: x}\n"}, id="faulty"),
-        pytest.param({"kustomization.yaml": "resources: [config.yaml]\n"}, id="not listed"),
-        pytest.param(
-            {"kustomization.yaml": "resources: [base-repo.yaml]\nnamePrefix: x-\n"},
-            id="to be built",
-        ),
-        pytest.param({".sourceignore": "base-repo.yaml\n"}, id="ignored"),
     ],
 )
 def test_faults_of_other_documents_do_not_stop_it(
@@ -93,6 +89,97 @@ def test_faults_of_other_documents_do_not_stop_it(
     assert has(acme) == new
     assert old
     assert document(run(acme, old, promoted_from="ci")).action == "superseded"
+
+
+KUSTOMIZATION = "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("resources: [config.yaml]\n", "resources: [config.yaml, base-repo.yaml]\n"),
+        ("resources:\n- config.yaml\n", "resources:\n- config.yaml\n- base-repo.yaml\n"),
+        (
+            "resources:\n  - config.yaml # ours\n# end\n",
+            "resources:\n  - config.yaml # ours\n  - base-repo.yaml\n# end\n",
+        ),
+        ("resources: # all\n- config.yaml", "resources: # all\n- config.yaml\n- base-repo.yaml\n"),
+        ("", "resources:\n- base-repo.yaml\n"),
+    ],
+)
+def test_a_kustomization_that_does_not_list_the_file_gets_it(
+    acme: Organisation, before: str, after: str, is_new: bool
+) -> None:
+    files: dict[str, str | bytes | None] = {"kustomization.yaml": KUSTOMIZATION + before}
+    acme.commit(files | ({"base-repo.yaml": None} if is_new else {}), "dev")
+    new = change_main(acme)
+    result = document(run(acme, new))
+    assert (result.action, result.warnings) == ("written", ())
+    assert acme.files("dev")["kustomization.yaml"] == KUSTOMIZATION + after
+    assert has(acme) == new
+    assert document(run(acme, new)).action == "unchanged"
+
+
+@breaks(
+    "cd writes a commit that no run reads",
+    turned(changes_for, "commits == [commit]", "True"),
+    case="ignored",
+)
+@pytest.mark.parametrize(
+    ("files", "path", "line", "message"),
+    [
+        pytest.param(
+            {".sourceignore": "# ours\nbase-*.yaml\n"},
+            ".sourceignore",
+            2,
+            "this pattern ignores it",
+            id="ignored",
+        ),
+        pytest.param(
+            {"kustomization.yaml": f"{KUSTOMIZATION}resources: [base-repo.yaml]\nnamePrefix: x-\n"},
+            "kustomization.yaml",
+            0,
+            "schedule would not read the BaseRepo 'main' of base-repo.yaml",
+            id="built with another name",
+        ),
+    ],
+)
+def test_a_branch_from_which_no_run_would_read_the_commit(
+    acme: Organisation, files: dict[str, str], path: str, line: int, message: str
+) -> None:
+    for gone in ({}, {"base-repo.yaml": None}):
+        acme.commit({**files, **gone}, "dev")
+        before, new = acme.head("dev"), change_main(acme)
+        for mode in ("commit", "pull-request"):
+            with pytest.raises(KalypsoError, match=message) as refused:
+                run(acme, new, mode=mode)
+            where = refused.value.problem.where
+            assert where
+            assert (where.path, where.line or 0) == (path, line)
+        assert acme.head("dev") == before
+        assert acme.statuses(new) == {}
+
+
+def test_a_branch_that_cannot_be_read_yet(acme: Organisation) -> None:
+    acme.commit({"kustomization.yaml": "resources: [\n", "base-repo.yaml": None}, "dev")
+    new = change_main(acme)
+    result = document(run(acme, new))
+    assert result.action == "written"
+    (warning,) = result.warnings
+    assert warning.message.startswith("it is not known whether schedule reads base-repo.yaml: ")
+    assert warning.where
+    assert warning.where.path == "kustomization.yaml"
+
+
+def test_a_commit_in_an_item_of_a_list(acme: Organisation) -> None:
+    head = "apiVersion: v1\nkind: List\nitems:\n"
+    item = documents.base_repo(acme.url(), "1" * 40).rstrip().replace("\n", "\n  ")
+    text = f"{head}- {item}\n- apiVersion: v1\n  kind: Secret\n  metadata: {{name: x}}\n"
+    acme.commit({"base-repo.yaml": text}, "dev")
+    new = change_main(acme)
+    assert document(run(acme, new)).action == "written"
+    assert acme.files("dev")["base-repo.yaml"] == text.replace("1" * 40, new)
 
 
 @pytest.mark.parametrize("path", ["envs/dev", "./envs/dev/"])

@@ -42,8 +42,8 @@ def refused(
 def test_claims_that_the_repositories_contradict(acme: Organisation) -> None:
     old = acme.head("main") or ""
     commit = main_commit(acme)
-    elsewhere = merge(acme, commit, "stage")
     untracked = merge(acme, None, "stage")
+    elsewhere = merge(acme, commit, "stage")
     merged = merge(acme, commit)
     assert acme.sandbox.git(GITOPS).update_ref("refs/heads/proposal", merged, None)
     proposed = acme.commit({"large/x": "1"}, "proposal", GITOPS)
