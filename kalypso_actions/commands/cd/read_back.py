@@ -22,9 +22,8 @@ from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.paths import bytewise
 from kalypso_actions.promotion.base_repo import with_commit
-from kalypso_actions.sources.ignore_rules import IGNORE_FILE, read_ignore_files
 from kalypso_actions.sources.kustomization import FILE_NAMES
-from kalypso_actions.sources.paths import normalize, parent
+from kalypso_actions.sources.source_tree import IGNORE_FILE, normalize, parent, read_ignore_files
 
 CODE = "base-repo-unread"
 
@@ -176,7 +175,7 @@ def _hidden(path: str, branch: EnvironmentBranch, files: RevisionFiles) -> Probl
         candidate = f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE
         if candidate in files.entries():
             content = files.read([candidate])[candidate]
-            spec = read_ignore_files(branch.url, {candidate: content}).ignore.specs.get(folder)
+            spec = read_ignore_files(branch.url, {candidate: content}).specs.get(folder)
             inner = path.removeprefix(f"{folder}/" if folder else "")
             found = spec.check_file(inner) if spec else None
             if found and found.include:
