@@ -13,7 +13,7 @@ from kalypso_actions.commands.cd.writes import CdWrites
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, PromotionProposal
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.errors import Location
-from kalypso_actions.inputs.cd import CdInputs
+from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.writes import PostStatus, Write, parts

@@ -19,7 +19,7 @@ from kalypso_actions.commands.schedule.writes import (
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
-from kalypso_actions.inputs.schedule import ScheduleInputs
+from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.progress import no_progress
