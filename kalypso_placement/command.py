@@ -29,8 +29,7 @@ from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import ClusterType
 from kalypso_go.goyaml.scalars import resolve
 from kalypso_placement.cel import CelExpressions
-from kalypso_placement.cluster_types import hub_of
-from kalypso_placement.hub import Hub, HubObjects
+from kalypso_placement.hub import Hub, HubObjects, hub_of
 from kalypso_placement.instants import format_instant, of_datetime
 from kalypso_placement.objects import Placement
 from kalypso_placement.reconciliation import (

@@ -8,30 +8,46 @@ and is reported as a problem.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
-from kalypso_actions.model.placements import EVERY_TARGET, PlacedDecision
-from kalypso_actions.scheduling.interface import Decision, DecisionStep, Schedule, Scheduler
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.placements import (
+    EVERY_TARGET,
+    PLACEMENT_ANNOTATION,
+    SCOPE_ANNOTATION,
+    PlacedDecision,
+    PlacementState,
+)
+from kalypso_actions.scheduling.interface import (
+    Decision,
+    DecisionStep,
+    Schedule,
+    Scheduler,
+    compile_selector,
+)
 from kalypso_actions.scheduling.labels import (
     CompiledPolicy,
     assignments_of,
     compile_policy,
     pairs_of,
 )
-from kalypso_placement import policies as annotated
 from kalypso_placement.cel import CelExpressions
-from kalypso_placement.cluster_types import ALL, hub_of
-from kalypso_placement.explanation import Explanation, UnitDecision
-from kalypso_placement.filters import Status, earliest
-from kalypso_placement.hub import Hub, HubObjects
-from kalypso_placement.instants import as_datetime, of_datetime
-from kalypso_placement.objects import Cluster, EarlierDecision, Placement
-from kalypso_placement.policies import Unit
+from kalypso_placement.filters import (
+    PREDICATE,
+    Status,
+    earliest,
+    end_of_toleration,
+    untolerated_taint,
+)
+from kalypso_placement.hub import ALL, Hub, HubObjects, hub_of
+from kalypso_placement.instants import as_datetime, format_instant, of_datetime
+from kalypso_placement.objects import Cluster, ClusterSelector, EarlierDecision, Placement
 from kalypso_placement.reconciliation import (
     NegativeNumberError,
     SchedulingResult,
@@ -78,12 +94,12 @@ class _SchedulingRun:
         objects.add(fleet.placement.documents)
         self.problems += objects.problems
         self.placements = self._placements(objects)
-        self.problems += annotated.faults(self.policies, self.placements, objects.refused)
-        self.units = list(annotated.units(self.policies, self.placements, fleet))
+        self.problems += _policy_faults(self.policies, self.placements, objects.refused)
+        self.units = list(_units(self.policies, self.placements, fleet))
         self.hub, faults = hub_of(
             fleet.cluster_types,
             (policy.name for policy in self.policies),
-            annotated.decisions_so_far(self.units, fleet.placement),
+            _decisions_so_far(self.units, fleet.placement),
             objects.scores,
         )
         self.problems += faults
@@ -98,7 +114,7 @@ class _SchedulingRun:
     def _placements(self, objects: HubObjects) -> dict[str, Placement]:
         """Return the Placements by name; report duplicate and unused ones."""
         placements: dict[str, Placement] = {}
-        used = {annotated.placement_of(policy) for policy in self.policies}
+        used = {_placement_of(policy) for policy in self.policies}
         for placement in objects.placements:
             earlier = placements.setdefault(placement.name, placement)
             if earlier is not placement:
@@ -193,7 +209,7 @@ class _SchedulingRun:
 
     def result(self) -> Schedule:
         """Return the schedule."""
-        by_labels = [policy for policy in self.policies if not annotated.placement_of(policy)]
+        by_labels = [policy for policy in self.policies if not _placement_of(policy)]
         pairs = pairs_of(by_labels, self.fleet)
         for scored in self.scored:
             for cluster in scored.decisions:
@@ -263,7 +279,190 @@ class _PairExplainer:
         if explanation is not None and decision.selected:
             steps = tuple(explanation.steps(cluster_type.name))
             return dataclasses.replace(decision, steps=steps)
-        if (name := annotated.placement_of(policy)) and name not in run.placements:
+        if (name := _placement_of(policy)) and name not in run.placements:
             step = DecisionStep(f"Placement {name}", "there is no such Placement", passed=False)
             return dataclasses.replace(decision, steps=(step,))
         return decision
+
+
+SCOPES = ("policy", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The subject of one decision: a policy, its Placement, and one target or all of them."""
+
+    policy: CompiledPolicy
+    placement: Placement
+    target: str
+    targets: tuple[DeploymentTarget, ...]
+
+    @property
+    def own_placement(self) -> Placement:
+        """The Placement, renamed to the unit, so that each unit has its own decisions."""
+        name = _target_name(self.target)
+        return dataclasses.replace(self.placement, name=name, namespace=self.policy.name)
+
+
+def _units(
+    policies: Sequence[CompiledPolicy], placements: Mapping[str, Placement], fleet: Fleet
+) -> Iterator[Unit]:
+    """Yield the units of the policies that name a known Placement, in the order of names."""
+    for policy in policies:
+        placement = placements.get(_placement_of(policy))
+        if placement is None:
+            continue
+        targets = tuple(target for target in fleet.targets if policy.selects_target(target))
+        if _scope_of(policy) == "target":
+            for target in targets:
+                yield Unit(policy, placement, target.name, (target,))
+        else:
+            yield Unit(policy, placement, EVERY_TARGET, targets)
+
+
+def _placement_of(policy: CompiledPolicy) -> str:
+    """Return the name of the Placement that a policy names; "" for none."""
+    return policy.policy.annotations.get(PLACEMENT_ANNOTATION, "").strip()
+
+
+def _scope_of(policy: CompiledPolicy) -> str:
+    """Return `policy` for one decision of a policy, `target` for one decision for each target."""
+    return policy.policy.annotations.get(SCOPE_ANNOTATION, "").strip() or SCOPES[0]
+
+
+def _policy_faults(
+    policies: Sequence[CompiledPolicy], placements: Mapping[str, Placement], refused: Set[str]
+) -> Iterator[Problem]:
+    """Report invalid annotations of policies; `refused` Placements already have a problem."""
+    known = ", ".join(sorted(placements)) or "none"
+    for policy in policies:
+        owner = f"SchedulingPolicy {policy.name!r}"
+        where = policy.policy.placement_where or policy.policy.where
+        name = _placement_of(policy)
+        if name and name not in placements and name not in refused:
+            close = nearest(name, sorted(placements))
+            suggestion = f"did you mean {close}? " if close else ""
+            advice = f"{suggestion}The Placements of .github/kalypso are: {known}"
+            message = f"{owner} names the Placement {name!r}, which does not exist"
+            yield Problem(message, where, advice, "placement-unknown")
+        if _scope_of(policy) not in SCOPES:
+            message = f"{owner} has the placement-scope {_scope_of(policy)!r}"
+            yield Problem(message, where, "write policy or target", "placement-scope-invalid")
+
+
+def _decisions_so_far(all_units: Sequence[Unit], state: PlacementState) -> list[EarlierDecision]:
+    """Return the decisions of all units, or the cluster types that hold their targets."""
+    if state.decisions is not None:
+        return [
+            EarlierDecision(item.policy, _target_name(item.target), item.cluster_types)
+            for item in state.decisions
+        ]
+    return [
+        EarlierDecision(unit.policy.name, _target_name(unit.target), tuple(sorted(holders)))
+        for unit in all_units
+        if (holders := {c for target in unit.targets for c in state.assigned.get(target.name, ())})
+    ]
+
+
+def _target_name(target: str) -> str:
+    return "all" if target == EVERY_TARGET else target
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDecision:
+    """The decisions for a unit; if the Placement failed, the earlier decisions for the unit."""
+
+    unit: Unit
+    candidates: tuple[Cluster, ...]
+    scheduled: SchedulingResult
+    decisions: tuple[Cluster, ...]
+
+
+class Explanation:
+    """Explains the decision of one unit on a hub at a given time."""
+
+    def __init__(self, scored: UnitDecision, hub: Hub, cel: CelExpressions, now: int) -> None:
+        self._scored = scored
+        self._placement = scored.unit.own_placement
+        self._hub = hub
+        self._cel = cel
+        self._now = now
+        self._chosen = {cluster.name for cluster in scored.decisions}
+        self._candidates = {cluster.name for cluster in scored.candidates}
+        self._passed = [(stage, set(names)) for stage, names in scored.scheduled.filtered]
+        self._totals = dict(scored.scheduled.totals)
+        self._ranks = {name: rank for rank, name in enumerate(self._totals, 1)}
+
+    def steps(self, name: str) -> Iterator[DecisionStep]:
+        """Yield the steps of one cluster type, up to the one that drops it."""
+        scored, scheduled = self._scored, self._scored.scheduled
+        owner = f"Placement {scored.unit.placement.name}"
+        chosen = name in self._chosen
+        if name in self._hub.incumbents(self._placement):
+            yield DecisionStep(f"{owner}: so far", "selected")
+        if scheduled.status.failed:
+            detail = f"{scheduled.status.message}; the last decision stays"
+            yield DecisionStep(owner, detail, passed=chosen)
+            return
+        if name not in self._candidates:
+            yield DecisionStep(f"{owner}: cluster sets", self._sets(name), passed=False)
+            return
+        cluster = self._hub.clusters[name]
+        for stage, names in self._passed:
+            plugin = stage.rpartition(",")[2]
+            reason = self._unmatched if plugin == PREDICATE else self._untolerated
+            passed = name in names
+            yield DecisionStep(f"{owner}: {plugin}", "" if passed else reason(cluster), passed)
+            if not passed:
+                return
+        for result in scheduled.prioritized:
+            detail = f"{result.scores.get(name, 0)} × {result.weight}"
+            yield DecisionStep(f"{owner}: {result.name}", detail)
+        yield DecisionStep(f"{owner}: cut", self._rank(name), passed=chosen)
+
+    def _sets(self, name: str) -> str:
+        cluster = self._hub.clusters[name]
+        own = [item for item in self._hub.sets if cluster in self._hub.members(item)]
+        sets = ", ".join(sorted(item for item in own if item != ALL)) or "no set"
+        return f"is in {sets}, not in {' or '.join(self._placement.cluster_sets)}"
+
+    def _unmatched(self, cluster: Cluster) -> str:
+        """Return the failing terms of each predicate."""
+        predicates = self._placement.predicates
+        reasons = [" and ".join(self._failing_terms(item, cluster)) for item in predicates]
+        if len(reasons) == 1:
+            return reasons[0]
+        return "; ".join(f"predicate {at}: {reason}" for at, reason in enumerate(reasons, 1))
+
+    def _failing_terms(self, predicate: ClusterSelector, cluster: Cluster) -> Iterator[str]:
+        parts = (
+            ("label", predicate.labels, cluster.labels),
+            ("claim", predicate.claims, cluster.claims),
+        )
+        for kind, selector, values in parts:
+            compiled, _ = compile_selector(selector, kind)
+            for match in compiled.explain(values) if compiled else ():
+                if not match.matched:
+                    value = "absent" if match.value is None else match.value or "empty"
+                    yield f"{kind} {match.requirement} (it is {value})"
+        for expression in predicate.expressions:
+            if reason := self._cel.why_not(expression, cluster):
+                yield f"CEL {expression} ({reason})"
+
+    def _untolerated(self, cluster: Cluster) -> str:
+        tolerations = self._placement.tolerations
+        is_incumbent = cluster.name in self._hub.incumbents(self._placement)
+        taint = untolerated_taint(cluster, tolerations, is_incumbent, self._now)
+        if taint is None:
+            return ""
+        text = f"the taint {taint.key}={taint.value}:{taint.effect}"
+        end = end_of_toleration(taint, tolerations)
+        if end is None:
+            return f"{text} is not tolerated"
+        return f"{text} is not tolerated since {format_instant(end)}"
+
+    def _rank(self, name: str) -> str:
+        wanted = self._placement.number_of_clusters
+        limit = "all" if wanted is None else str(wanted)
+        total, rank = self._totals[name], self._ranks[name]
+        return f"total {total}, place {rank} of {len(self._ranks)}, {limit} wanted"
