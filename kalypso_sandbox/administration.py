@@ -18,6 +18,7 @@ from kalypso_sandbox.store import (
     Installation,
     Permissions,
     Repository,
+    RunConclusion,
     RunStatus,
     WorkflowRun,
 )
@@ -240,7 +241,9 @@ class Administration:
         with self.lock:
             return tuple(run.model_copy() for run in self.repository(repository).runs)
 
-    def change_run(self, run_id: int, status: RunStatus, conclusion: str | None = None) -> None:
+    def change_run(
+        self, run_id: int, status: RunStatus, conclusion: RunConclusion | None = None
+    ) -> None:
         """Set the status of a run; a completed one has a conclusion (`cancelled`, …).
 
         This neither starts nor stops anything. Raises LookupError; ValueError for a conclusion

@@ -26,15 +26,16 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from flask import Blueprint, Response, abort, request
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, validate_call
 
 from kalypso_sandbox import json_http
 from kalypso_sandbox.administration import Administration
 from kalypso_sandbox.azure import Azure, Cluster, JobIdentity, QueryFault, Settings, clusters
+from kalypso_sandbox.azure.identity import Application
 from kalypso_sandbox.faults import FAULT
 from kalypso_sandbox.github.endpoints import number
 from kalypso_sandbox.page import FOLDER, add_page
-from kalypso_sandbox.store import BranchRule, Permissions
+from kalypso_sandbox.store import BranchRule
 
 CONTROLS: Final = "controls"
 
@@ -44,26 +45,6 @@ REPORTED: Final = ("complianceState", "provisioningState", "suspend", "sourceSyn
 
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid")
-
-
-class NewToken(_Body):
-    """The body of a new token; see `Administration.create_token`."""
-
-    kind: Literal["user", "actions", "installation"] = "user"
-    permissions: Permissions | None = None
-    login: str = ""
-    owner: str = ""
-    repositories: list[str] | None = None
-    app_id: int = 0
-
-
-class NewApp(_Body):
-    """The body of a new App; see `Administration.create_app`."""
-
-    owner: str
-    permissions: Permissions | None = None
-    repositories: list[str] | None = None
-    slug: str = "kalypso"
 
 
 class RepositoryChanges(_Body):
@@ -78,47 +59,12 @@ class RepositoryChanges(_Body):
     rules: list[BranchRule] | None = None
 
 
-class RunChanges(_Body):
-    """The body of a change of a run; see `Administration.change_run`."""
-
-    status: Literal["queued", "in_progress", "waiting", "completed"]
-    conclusion: (
-        Literal[
-            "action_required",
-            "cancelled",
-            "failure",
-            "neutral",
-            "skipped",
-            "stale",
-            "success",
-            "timed_out",
-        ]
-        | None
-    ) = None
-
-
 class LimitChanges(_Body):
     """New limits (see `RateLimits`); omitted fields stay as they are."""
 
     per_hour: dict[Literal["user", "actions", "installation", "app", ""], int] = {}
     contents_per_minute: int | None = None
     contents_per_hour: int | None = None
-
-
-class NewApplication(_Body):
-    """The body that registers an application of Microsoft Entra."""
-
-    subjects: list[str] = Field(default_factory=list)
-    secret: str = Field(default="", repr=False)
-
-
-class NewJob(_Body):
-    """The body that starts a job; see `azure.JobIdentity`."""
-
-    repository: str
-    environment: str = ""
-    ref: str = "refs/heads/main"
-    immutable: bool = False
 
 
 Control = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -196,6 +142,11 @@ def _changes() -> dict[str, Any]:
     return TypeAdapter(dict[str, Any]).validate_python(_body())
 
 
+def _call(function: Callable[..., Any], **known: Any) -> Any:
+    """Call a function with the fields of the request. Raises ValidationError for invalid ones."""
+    return validate_call(function)(**known, **_changes())
+
+
 def _add_records(control: Callable[[str, str], Control], contents: Administration) -> None:
     """Add the controls of recorded requests and events."""
     state = contents.state
@@ -249,11 +200,11 @@ def _add_contents(control: Callable[[str, str], Control], contents: Administrati
 
     @control("POST", "tokens")
     def create_token() -> Any:
-        return {"token": contents.create_token(**dict(NewToken.model_validate(_body())))}
+        return {"token": _call(contents.create_token)}
 
     @control("POST", "apps")
     def create_app() -> Any:
-        app_id, key = contents.create_app(**dict(NewApp.model_validate(_body())))
+        app_id, key = _call(contents.create_app)
         return {"id": app_id, "private_key": key}
 
     @control("PATCH", "repositories/<owner>/<name>")
@@ -275,9 +226,8 @@ def _add_contents(control: Callable[[str, str], Control], contents: Administrati
 
     @control("PATCH", "runs/<run_id>")
     def change_run(run_id: str) -> Any:
-        changes = RunChanges.model_validate(_body())
-        contents.change_run(number(run_id), changes.status, changes.conclusion)
-        return {"id": number(run_id), **changes.model_dump()}
+        _call(contents.change_run, run_id=number(run_id))
+        return {"id": number(run_id), **_changes()}
 
 
 def _add_clusters(control: Callable[[str, str], Control], azure: Azure) -> None:
@@ -346,11 +296,13 @@ def _add_azure(control: Callable[[str, str], Control], azure: Azure) -> None:
 
     @control("POST", "azure/applications")
     def add_application() -> Any:
-        new = NewApplication.model_validate(_body())
-        application = azure.register(*new.subjects, secret=new.secret)
+        def register(subjects: list[str] | None = None, secret: str = "") -> Application:
+            return azure.register(*(subjects or ()), secret=secret)
+
+        application = _call(register)
         return {"clientId": application.client_id, "tenantId": azure.tenant}
 
     @control("POST", "azure/jobs")
     def start_job() -> Any:
-        job = JobIdentity(**NewJob.model_validate(_body()).model_dump())
+        job = TypeAdapter(JobIdentity).validate_python(_body())
         return azure.job_environment(request.host_url.rstrip("/"), job)

@@ -50,6 +50,9 @@ PAYLOADS: Final = 1000
 """The number of newest events that keep their payloads, because a sandbox may run for days."""
 
 RunStatus = Literal["completed", "in_progress", "pending", "queued", "requested", "waiting"]
+RunConclusion = Literal[
+    "action_required", "cancelled", "failure", "neutral", "skipped", "stale", "success", "timed_out"
+]  # fmt: skip
 
 Permissions = dict[str, Literal["read", "write", "admin"]]
 """Levels by GitHub's names: contents, pull_requests, issues, statuses, actions, workflows, …"""

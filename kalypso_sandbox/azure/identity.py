@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import jwt
 from pydantic import BaseModel, ConfigDict, Field
@@ -35,6 +35,8 @@ class JobIdentity:
     With `immutable`, the subject contains the ids of owner and repository, as on github.com for
     repositories created or renamed since July 2026.
     """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     repository: str
     environment: str = ""

@@ -13,7 +13,7 @@ from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import NO_OBJECT, BareRepository
 from kalypso_sandbox.github.workflow_files import parse
 from kalypso_sandbox.store import Event
-from kalypso_sandbox.workflow_runner.jobs import Step, jobs_of, started_by
+from kalypso_sandbox.workflow_runner.jobs import Step, filled, jobs_of, started_by
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import programs
 
@@ -171,3 +171,46 @@ def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
 def test_our_own_are_understood(file: Path) -> None:
     jobs = jobs_of(parse(file.name, file.read_bytes()))
     assert [job.steps for job in jobs]
+
+
+CONTEXTS = {
+    "github": {"event": {"before": "abc", "forced": False, "number": 7}, "ref_name": "dev"},
+    "inputs": {"environment": "dev", "commit": ""},
+    "vars": {},
+    "secrets": {"KEY": "hush"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("nothing to fill", "nothing to fill"),
+        ("${{ inputs.environment }}", "dev"),
+        ("${{inputs.environment}}", "dev"),
+        ("run-${{ inputs.environment }}-${{ github.event.before }}", "run-dev-abc"),
+        ("${{ github.event.forced }}", "false"),
+        ("${{ github.event.number }}", "7"),
+        ("${{ github.event.absent.too }}", ""),
+        ("${{ vars.ABSENT }}", ""),
+        ("${{ secrets.KEY }}", "hush"),
+        ("${{ inputs.commit || github.event.before }}", "abc"),
+        ("${{ inputs.commit || vars.ABSENT || 'none' }}", "none"),
+        ("${{ inputs.environment || 'none' }}", "dev"),
+        ("${{ secrets.KEY && inputs.environment }}", "dev"),
+        ("${{ inputs.commit && inputs.environment }}", ""),
+        ("${{ inputs.commit && vars.ABSENT || inputs.environment }}", "dev"),
+        ("${{ inputs.environment == 'DEV' }}", "true"),
+        ("${{ inputs.commit == 'x' || inputs.environment != 'dev' || 'neither' }}", "neither"),
+        ("$ENVIRONMENT ${ENVIRONMENT}", "$ENVIRONMENT ${ENVIRONMENT}"),
+    ],
+)
+def test_values(text: str, value: str) -> None:
+    assert filled(text, CONTEXTS) == value
+
+
+@pytest.mark.parametrize(
+    "expression", ["always()", "inputs.a < inputs.b", "matrix.os", "!inputs.a", "inputs.a &&", ""]
+)
+def test_an_unsupported_expression_is_an_error(expression: str) -> None:
+    with pytest.raises(KalypsoError, match="is not supported here"):
+        filled(f"${{{{ {expression} }}}}", CONTEXTS)
