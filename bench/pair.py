@@ -27,7 +27,7 @@ from kalypso_actions.cli.process import COLLECTED_AFTER
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.comparison import Mask
 from kalypso_actions.model.kinds import ConfigMap
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.planning.plan_pair import plan_pair

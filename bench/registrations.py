@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from bench.fleet import Size, make_fleet_of
 from bench.snapshots import snapshot_of
 from kalypso_actions.clients.worker_processes import WorkerProcesses
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.scheduling import LabelScheduler
 

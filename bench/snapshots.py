@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.inputs.local import RenderInputs
 from kalypso_actions.inputs.reading import checked_inputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import Snapshot
 
 

@@ -35,8 +35,7 @@ from kalypso_actions.gitops.proposed_commit import committed_files
 from kalypso_actions.model import kinds as model
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.object_ids import FileContent, blob_id
-from kalypso_actions.model.processes import Processes
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import Processes, no_progress
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.plan import PlanOptions, layout_options, make_plan, schedule_snapshot

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.paths import bytewise, folders_of
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.model.tree_listing import TreeListing
+from kalypso_actions.model.tree_listing import TreeListing, bytewise, folders_of
 
 
 def listed(base: BaseTree) -> BaseTree:

@@ -9,7 +9,7 @@ from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Reading, Revision
 from kalypso_actions.model.kinds import DeploymentTarget, Fleet, Workload
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.scheduling import LabelScheduler

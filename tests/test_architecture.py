@@ -45,7 +45,7 @@ RULES = {
     ),
     "chance": (
         ("random", "secrets", "uuid", "os.urandom"),
-        ("kalypso_sandbox/", "kalypso_actions/runner/files.py"),
+        ("kalypso_sandbox/", "kalypso_actions/runner.py"),
     ),
     "files": (
         ("builtins.open", "os.open", "os.walk", "os.scandir", "shutil", "tempfile", "pathlib"),
@@ -54,7 +54,7 @@ RULES = {
             "kalypso_sandbox/",
             "kalypso_actions/commands/shared/reading/",
             "kalypso_actions/commands/",
-            "kalypso_actions/runner/",
+            "kalypso_actions/runner.py",
             "kalypso_actions/cli/",
             "kalypso_actions/inputs/",
             "kalypso_placement/command.py",

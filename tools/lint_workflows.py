@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
-from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.model.workflow_files import Placeholders
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PATH: Final = f"{Path(sys.executable).parent}{os.pathsep}{ROOT / '.build' / 'bin'}"

@@ -17,7 +17,7 @@ from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 
 Names = Callable[[CurrentClone, Reader, typer.Context], Iterable[str]]
 

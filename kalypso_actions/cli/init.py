@@ -18,7 +18,7 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import InitInputs
 from kalypso_actions.inputs.reading import checked_inputs, input_from_environment
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import (
     InitDocument,

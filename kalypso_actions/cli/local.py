@@ -24,7 +24,7 @@ from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, input_from_environment
 from kalypso_actions.inputs.values import whole_minutes
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.urls import name_in, owner_of
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.render_document import RenderDocument

@@ -21,7 +21,7 @@ from kalypso_actions.cli.command_list import help_end, in_typer_form
 from kalypso_actions.cli.process import import_command
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.entry_points import installed_points, load_point, own_points
-from kalypso_actions.runner.workflow_commands import escape_workflow_commands
+from kalypso_actions.runner import escape_workflow_commands
 
 GROUP: Final = "kalypso_actions.commands"
 """The group of the entry points of commands."""

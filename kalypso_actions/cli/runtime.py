@@ -30,7 +30,7 @@ from kalypso_actions.inputs.reading import (
     collect_inputs,
     secrets_of,
 )
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import hidden_counts
 from kalypso_actions.report.terminal import ProgressDisplay

@@ -19,8 +19,7 @@ from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.documents import Document
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.runner import Runner
-from kalypso_actions.runner.workflow_commands import escape_workflow_commands
+from kalypso_actions.runner import Runner, escape_workflow_commands
 
 if TYPE_CHECKING:
     from rich.console import Console

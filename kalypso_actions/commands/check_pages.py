@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from kalypso_actions.clients.github import repositories
+from kalypso_actions.commands.registry import CONTROL_PLANE, Permission
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.comparison.masking import unpublishable
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CheckPagesInputs
-from kalypso_actions.model.permissions import CONTROL_PLANE, Permission
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.report_document import CheckPagesDocument
 

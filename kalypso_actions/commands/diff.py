@@ -37,7 +37,7 @@ from kalypso_actions.gitops.provenance import PreviousSources, read_sources
 from kalypso_actions.inputs.local import DiffInputs
 from kalypso_actions.model.differences import CommitRange, Comparison, FileChange, MaskedComparison
 from kalypso_actions.model.documents import FileEntry, RevisionFiles
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.plan import PlanOptions

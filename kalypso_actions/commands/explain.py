@@ -10,7 +10,7 @@ from kalypso_actions.commands.shared.reading.control_plane import read_control_p
 from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
 from kalypso_actions.comparison import Mask
 from kalypso_actions.inputs.local import ExplainInputs
-from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
+from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.planning.explanation import (
     ExplainedEnvironment,
     Question,

@@ -18,8 +18,8 @@ from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.own_files import touches
 from kalypso_actions.gitops.provenance import becomes_credible
 from kalypso_actions.inputs.chain import NotifyInputs
-from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.model.urls import repository_key

@@ -9,26 +9,60 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Final
-
-from kalypso_actions.model.permissions import (
-    CONTROL_PLANE,
-    GITOPS,
-    OF_JOBS_ALONE,
-    READS_GITOPS,
-    READS_MAIN,
-    READS_WORKLOADS,
-    RECORDS,
-    Level,
-    Permission,
-    highest,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
     from kalypso_actions.commands.shared.result import CommandResult
     from kalypso_actions.inputs.chain import ChainInputs
     from kalypso_actions.report.chain_document import ChainDocument
+
+
+Place = Literal["control plane", "GitOps repositories", "registered repositories"]
+Level = Literal["read", "write"]
+
+CONTROL_PLANE: Final = "control plane"
+GITOPS: Final = "GitOps repositories"
+REGISTERED: Final = "registered repositories"
+"""Repositories of applications, and repositories that BaseRepo objects name."""
+
+OF_JOBS_ALONE: Final = frozenset({"id-token"})
+"""Permissions that jobs can have and Apps cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """One permission in the repositories of one place.
+
+    `name` is as in `permissions:` of a workflow; write includes read. `only` is the condition under
+    which a run needs the permission ("": any run may need it), `reason` is its use.
+    """
+
+    place: Place
+    name: str
+    level: Level
+    reason: str
+    only: str = ""
+
+
+READS_MAIN: Final = Permission(
+    CONTROL_PLANE, "contents", "read", "reads main and the environment branches"
+)
+READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads the GitOps branches")
+READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads the registered folders")
+
+RECORDS: Final = Permission(
+    CONTROL_PLANE, "statuses", "write", "records that the run has begun; else poll may repeat it"
+)
+
+
+def highest(rows: Iterable[Permission]) -> dict[str, Level]:
+    """Return the highest level of each permission, by name."""
+    levels: dict[str, Level] = {}
+    for row in rows:
+        if levels.get(row.name) != "write":
+            levels[row.name] = row.level
+    return levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +79,8 @@ class ChainCommand:
     where it is installed, and gets the highest level of all rows.
 
     `icon` is that of its action in GitHub's marketplace; "" if it has no action. `examples` end its
-        documents="report.preview_document",
+    help, which says what exit code 1 means (`failure`). `documents` is the module with the model of
+    its result, by default `report.chain_document`.
     """
 
     name: str

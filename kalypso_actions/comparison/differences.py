@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.caches import IdentityCache
 from kalypso_actions.model.config import MergedConfig, Path
 from kalypso_actions.model.differences import (
     AssignmentName,
@@ -19,11 +20,10 @@ from kalypso_actions.model.differences import (
     ValueChange,
 )
 from kalypso_actions.model.documents import FileEntry
-from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import FLEET_FIELDS, Fleet
 from kalypso_actions.model.layout import TARGET_FILES
-from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.tree import BaseTree, TreeChanges
+from kalypso_actions.model.tree_listing import bytewise
 
 Configured = tuple[AssignmentName, MergedConfig, MergedConfig]
 """An assignment of both plans, with its configuration in each."""

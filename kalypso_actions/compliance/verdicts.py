@@ -23,10 +23,9 @@ from kalypso_actions.compliance.clusters import (
     clusters_of_branch,
 )
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import FAILURES, GOES_ON, ClusterReport, VerdictName
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.verdicts import FAILURES, GOES_ON, VerdictName
 
 
 @dataclass(frozen=True, slots=True)

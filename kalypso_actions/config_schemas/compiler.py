@@ -30,7 +30,7 @@ from kalypso_actions.config_schemas.schema import (
     parse_reference,
     resolve,
 )
-from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.model.caches import SizedCache
 from kalypso_go.gotemplate.urls import URL
 
 

@@ -24,13 +24,13 @@ from kalypso_actions.doctor_rules.repositories import NEXT_ENVIRONMENT
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 from kalypso_actions.model.github import SettingNames
-from kalypso_actions.model.workflow_origins import (
+from kalypso_actions.model.workflow_files import (
     ACTIONS,
+    FOLDER,
     USES_OURS,
     is_upstreams_other_file,
     origin_of_workflow,
 )
-from kalypso_actions.model.workflow_placeholders import FOLDER
 
 USED: Final = re.compile(
     r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[A-Za-z0-9_-]+/[A-Za-z0-9._-]+)"

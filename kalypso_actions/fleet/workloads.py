@@ -22,8 +22,8 @@ from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.assembly import flux_labels
 from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
 from kalypso_actions.model import kinds
-from kalypso_actions.model.delivery import DELIVERY, DeliveryRules, RegistrationText
 from kalypso_actions.model.documents import Document, Path, Reading
+from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, RegistrationText
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.source_forms import folder_fault, repository_fault, revision_fault

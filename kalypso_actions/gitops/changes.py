@@ -26,9 +26,8 @@ from kalypso_actions.model.layout import (
     TARGET_FILES,
 )
 from kalypso_actions.model.object_ids import FileContent, blob_id
-from kalypso_actions.model.paths import bytewise, folders_of
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
-from kalypso_actions.model.tree_listing import ListedFolder
+from kalypso_actions.model.tree_listing import ListedFolder, bytewise, folders_of
 
 
 @dataclass(frozen=True, slots=True)

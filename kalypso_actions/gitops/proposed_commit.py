@@ -12,9 +12,8 @@ from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.history import FileVersion
 from kalypso_actions.model.layout import TARGET_FILES, TRACKING_FOLDER
 from kalypso_actions.model.object_ids import FileContent, blob_id
-from kalypso_actions.model.paths import bytewise
 from kalypso_actions.model.tree import BaseTree, TreeChanges
-from kalypso_actions.model.tree_listing import ListedFolder
+from kalypso_actions.model.tree_listing import ListedFolder, bytewise
 
 MESSAGE: Final = "Kalypso Scheduler commit"
 """The message is upstream's."""

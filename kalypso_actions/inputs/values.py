@@ -21,7 +21,7 @@ from pydantic.alias_generators import to_snake
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.model.delivery import MAX_TARGETS, DeliveryRules, RegistrationText
+from kalypso_actions.model.kinds import MAX_TARGETS, DeliveryRules, RegistrationText
 from kalypso_actions.model.kubernetes_names import object_name_fault
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import owner_of

@@ -1,9 +1,10 @@
-"""The report of a cluster about a GitOps branch that it follows."""
+"""The report of a cluster about a GitOps branch that it follows, and the names of verdicts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +93,20 @@ class ClusterReport:
     provisioning_state: str = ""
     objects: tuple[ReportedObject, ...] = ()
     unreachable: str = ""
+
+
+VerdictName = Literal[
+    "compliant",
+    "nothing-scheduled",
+    "waiting",
+    "superseded",
+    "failed",
+    "none-targeted",
+    "timed-out",
+]
+"""`superseded` and `timed-out` are verdicts of a run only."""
+
+FAILURES: Final[frozenset[VerdictName]] = frozenset({"failed", "none-targeted", "timed-out"})
+
+GOES_ON: Final[frozenset[VerdictName]] = frozenset({"compliant", "nothing-scheduled"})
+"""Verdicts that let the commit go on to the next environments."""

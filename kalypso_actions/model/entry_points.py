@@ -61,3 +61,14 @@ def find_implementation(name: str, built_in: Mapping[str, T], group: str, missin
         point = installed[name]
     implementation: T = load_point(point)
     return implementation
+
+
+DEFAULT_SCHEDULER: Final = "labels"
+
+SCHEDULERS: Final = "kalypso_actions.schedulers"
+"""The group of the entry points of schedulers."""
+
+
+def is_own_scheduler(name: str) -> bool:
+    """Whether a scheduler belongs to this distribution; "" is the default scheduler."""
+    return name in {"", DEFAULT_SCHEDULER} or name in own_points(SCHEDULERS)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import TextPlace
@@ -323,3 +323,25 @@ FLEET_FIELDS: Final[Mapping[type, str]] = {
 def _names(text: str) -> tuple[str, ...]:
     """Split a comma-separated annotation."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+RegistrationText = Literal["strict", "any"]
+
+MAX_TARGETS: Final = 10_000
+"""An application team writes its targets, and each of them may run on thousands of cluster types.
+Large applications have some hundred; one target for each shop or site makes some thousand."""
+
+
+class DeliveryRules(NamedTuple):
+    """The rules for the Workloads of one registration.
+
+    With the `text` any, texts that Templates must not print do not make a registration invalid.
+    `max_targets` is the most deployment targets that it may deliver to an environment.
+    """
+
+    text: RegistrationText = "strict"
+    max_targets: int = MAX_TARGETS
+
+
+DELIVERY: Final = DeliveryRules()
+"""The rules by default."""

@@ -1,4 +1,4 @@
-"""Parallel processes."""
+"""Long steps: parallel processes, and the progress that people see."""
 
 from __future__ import annotations
 
@@ -32,3 +32,11 @@ class Processes(Protocol):
         The process with the number `owners[index]` computes an item; each process computes its own
         items in order. All blobs are written when the last result has been yielded.
         """
+
+
+Progress = Callable[[int, int], None]
+"""A function to call with the numbers of finished and of all parts, first with 0 finished."""
+
+
+def no_progress(_done: int, _total: int) -> None:
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""The listing of a git tree, of which only the needed lines are parsed.
+"""Paths in git's order, and the listing of a tree, of which only the needed lines are parsed.
 
 A GitOps tree may have hundreds of thousands of files, and a run that changes few of them needs few.
 """
@@ -6,12 +6,11 @@ A GitOps tree may have hundreds of thousands of files, and a run that changes fe
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, ItemsView, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Collection, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from kalypso_actions.model.documents import FileEntry
-from kalypso_actions.model.paths import bytewise
 
 TREE_MODE: Final = "040000"
 SINGLE_LOOKUPS: Final = 8
@@ -156,3 +155,21 @@ def _parsed(text: str) -> dict[str, FileEntry]:
 
 def _entry(mode: str, object_id: str, size: str | None, path: str) -> FileEntry:
     return FileEntry(path, mode, object_id, int(size) if size and size.isdigit() else -1)
+
+
+def bytewise(paths: Iterable[str]) -> list[str]:
+    """Sort paths by their bytes, as git does; bytes that are not UTF-8 are surrogate escapes."""
+    listed = list(paths)
+    if all(map(str.isascii, listed)):
+        return sorted(listed)  # a key for each path would take three times as long
+    return sorted(listed, key=lambda path: path.encode("utf-8", "surrogateescape"))
+
+
+def folders_of(paths: Iterable[str]) -> set[str]:
+    """Return every folder that the files at these paths need, and the folders above it."""
+    folders = {path.rpartition("/")[0] for path in paths}
+    outer = folders
+    while outer:
+        outer = {folder.rpartition("/")[0] for folder in outer} - folders
+        folders |= outer
+    return folders - {""}

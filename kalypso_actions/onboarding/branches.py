@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.workflow_origins import (
+from kalypso_actions.model.workflow_files import (
     Origin,
     is_upstreams_other_file,
     origin_of_workflow,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.setup import EnvironmentSetup, Setup
 
 MAIN: Final = "control-plane/main/"

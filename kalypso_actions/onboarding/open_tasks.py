@@ -22,7 +22,7 @@ from kalypso_actions.model.federated_credentials import (
     subject_prefixes,
 )
 from kalypso_actions.model.github import RepositoryFacts
-from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.branches import BranchPlan, Consent, WrittenBranch
 from kalypso_actions.onboarding.files import scalar
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositoryRole, Setup

@@ -11,8 +11,7 @@ from kalypso_actions import rendering
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.model.processes import Keep, Processes
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Keep, Processes, Progress
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.platform_config import PlatformConfig
 

@@ -13,9 +13,9 @@ from typing import Final, Generic, TypeVar
 
 from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import Location
+from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment
-from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.layers import AppliedSchema
 

@@ -22,7 +22,7 @@ from kalypso_actions.model.layout import (
     TARGET_FILES,
 )
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import (
     PlanOptions,

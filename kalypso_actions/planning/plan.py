@@ -30,12 +30,10 @@ from kalypso_actions.gitops.provenance import (
     run_sources,
     sources_file,
 )
-from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, DeploymentTarget, Fleet
 from kalypso_actions.model.placements import PlacementState
-from kalypso_actions.model.processes import Processes
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Processes, Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
     BaseTree,

@@ -39,10 +39,9 @@ from kalypso_actions.model.differences import (
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
-from kalypso_actions.model.paths import bytewise
-from kalypso_actions.model.processes import Processes
-from kalypso_actions.model.progress import Progress, no_progress
+from kalypso_actions.model.processes import Processes, Progress, no_progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
+from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.planning.assignment_rendering import Folders, PlannedAssignment, divided
 from kalypso_actions.planning.plan import (
     PlanOptions,

@@ -27,9 +27,13 @@ from kalypso_actions.fleet.name_conflicts import (
 from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.delivery import DeliveryRules
 from kalypso_actions.model.documents import Reading
-from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, WorkloadRegistration
+from kalypso_actions.model.kinds import (
+    DeliveryRules,
+    DeploymentTarget,
+    RepositoryPath,
+    WorkloadRegistration,
+)
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment

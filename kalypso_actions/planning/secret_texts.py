@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from kalypso_actions.comparison import Mask
+from kalypso_actions.model.caches import IdentityCache
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 
 _MOST_CONFIGS: Final = 1_000

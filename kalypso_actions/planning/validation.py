@@ -20,9 +20,8 @@ from kalypso_actions.fleet.parsing import Diagnostics, parse_document, template_
 from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.delivery import RegistrationText
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet

@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from typing import Final, TypeVar
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig, Origins
 from kalypso_actions.model.kinds import (
     PLATFORM_CONFIG_LABEL,
@@ -17,7 +18,6 @@ from kalypso_actions.model.kinds import (
     ConfigSchema,
     Fleet,
 )
-from kalypso_actions.model.sized_cache import SizedCache
 from kalypso_actions.platform_config.matching import (
     Applicable,
     ConfigDigests,

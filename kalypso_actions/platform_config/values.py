@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.model.caches import SizedCache
 from kalypso_go import goyaml
 from kalypso_go.gotemplate.text import SPACES
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import Relation
+from kalypso_actions.model.history import Ancestry
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.model.overviews import CommitView, PullRequestView
+from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import State, posted_for
 

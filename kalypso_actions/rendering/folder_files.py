@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.caches import IdentityCache
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import (
     DOCUMENTS_FROM_ANNOTATION,
     ENGINE_ANNOTATION,

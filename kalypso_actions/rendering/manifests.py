@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
-from kalypso_actions.model.sized_cache import SizedCache
+from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
 from kalypso_go import gotemplate, goyaml
 

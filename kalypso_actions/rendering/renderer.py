@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
 
+from kalypso_actions.model.caches import IdentityCache
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.identity_cache import IdentityCache
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Template
 from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
 from kalypso_actions.rendering.data import TemplateData

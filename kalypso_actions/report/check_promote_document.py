@@ -12,8 +12,8 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
+from kalypso_actions.model.cluster_reports import VerdictName
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.model.verdicts import VerdictName
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
 from kalypso_actions.report.documents import Document

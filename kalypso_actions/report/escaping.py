@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 
-from kalypso_actions.runner.workflow_commands import escape_workflow_commands
+from kalypso_actions.runner import escape_workflow_commands
 
 _UNUSUAL = re.compile(r"[^\n -~]")
 _BYTE = ("\udc80", "\udcff")

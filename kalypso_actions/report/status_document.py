@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.overviews import CommitView
+from kalypso_actions.model.github import CommitView
 from kalypso_actions.report.documents import Document, ProblemEntry, finding_counts
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import print_findings

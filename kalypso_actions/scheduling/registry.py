@@ -13,10 +13,15 @@ from typing import Any, Final, TypeVar
 
 from kalypso_actions.errors import Finding, KalypsoError, UsageError
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.entry_points import find_implementation, installed_points
+from kalypso_actions.model.entry_points import (
+    DEFAULT_SCHEDULER,
+    SCHEDULERS,
+    find_implementation,
+    installed_points,
+    is_own_scheduler,
+)
 from kalypso_actions.model.kinds import Environment, Fleet
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER, SCHEDULERS, is_own_scheduler
 from kalypso_actions.scheduling.interface import Schedule, Scheduler
 from kalypso_actions.scheduling.labels import LabelScheduler
 

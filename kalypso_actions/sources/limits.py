@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.delivery import MAX_TARGETS
+from kalypso_actions.model.kinds import MAX_TARGETS
 
 _FEWER: Final = "register the folder of the Workloads only, or exclude files by .sourceignore"
 

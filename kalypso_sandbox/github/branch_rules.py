@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, Literal
 
-from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_sandbox.git.objects import Person
 from kalypso_sandbox.git.repositories import BareRepository, RefUpdate
 from kalypso_sandbox.github.access import RepositoryAccess

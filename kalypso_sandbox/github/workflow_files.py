@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import yaml
 
-from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_sandbox.git.repositories import BareRepository
 
 DISPATCH: Final = "workflow_dispatch"

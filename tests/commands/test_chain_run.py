@@ -17,7 +17,7 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.report.chain_document import CdDocument
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import Runner

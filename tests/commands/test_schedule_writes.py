@@ -22,7 +22,7 @@ from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.own_account import Identity
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import (
     MergePullRequest,

@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 import pytest
 import yaml
 
+from kalypso_actions.commands import registry
 from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.commands.shared.workflow_templates import (
     Place,
@@ -20,8 +21,7 @@ from kalypso_actions.commands.shared.workflow_templates import (
     workflow_files,
 )
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.model import permissions
-from kalypso_actions.model.workflow_placeholders import Placeholders, fill_in
+from kalypso_actions.model.workflow_files import Placeholders, fill_in
 from tests.commands.chain import documents
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -167,7 +167,7 @@ OF_REPORTS: Final = {
 def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
     """If the App does everything, the token has only the permissions of jobs."""
     in_gitops = file.parent.name == "gitops"
-    place: permissions.Place = permissions.GITOPS if in_gitops else permissions.CONTROL_PLANE
+    place: registry.Place = registry.GITOPS if in_gitops else registry.CONTROL_PLANE
     for name, job in read(file)["jobs"].items():
         if "report" in file.name:
             assert job["permissions"] == OF_REPORTS[file.name, name]
@@ -177,7 +177,7 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
         command = given.get("run") or step["uses"].rpartition("@")[0].rpartition("/")[2]
         needs = COMMANDS[command]
         rows = needs.verify_only if "verify-only" in given else needs.permissions
-        wanted = permissions.highest(row for row in rows if row.place == place)
+        wanted = registry.highest(row for row in rows if row.place == place)
         if command == "cd" and given.get("mode") != "pull-request":
             wanted.pop("pull-requests", None)
         if command in {"ci", "preview"}:  # without secrets, as in pull requests of forks

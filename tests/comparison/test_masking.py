@@ -20,7 +20,7 @@ from kalypso_actions.model.differences import (
     ValueChange,
     Withheld,
 )
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair

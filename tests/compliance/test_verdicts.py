@@ -18,9 +18,8 @@ from kalypso_actions.compliance import (
 )
 from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
 from kalypso_actions.errors import Location
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import FAILURES, GOES_ON, ClusterReport, VerdictName
 from kalypso_actions.model.github import Relation
-from kalypso_actions.model.verdicts import FAILURES, GOES_ON, VerdictName
 from tests.breaks import breaks, returning, turned
 from tests.compliance.cluster_reports import (
     MERGED,

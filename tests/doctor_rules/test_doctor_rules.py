@@ -19,7 +19,7 @@ from kalypso_actions.doctor_rules.workflows import (
     workflow_checks,
 )
 from kalypso_actions.model.github import AppInstallation, SettingNames
-from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.model.workflow_files import Placeholders
 from tests.doctor_rules.check_lines import lines_of
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"

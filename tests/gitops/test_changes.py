@@ -14,8 +14,7 @@ from kalypso_actions.gitops.changes import (
     is_blocked,
     mass_removal,
 )
-from kalypso_actions.model.gitops_folder import gitops_folder
-from kalypso_actions.model.layout import README_TEXT
+from kalypso_actions.model.layout import README_TEXT, gitops_folder
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 from tests.breaks import breaks, returning, turned, value

@@ -27,7 +27,7 @@ from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest

@@ -11,7 +11,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.inputs.local import RenderInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.render_document import RenderDocument
 from tests.git_repositories import commit_branch

@@ -18,7 +18,7 @@ import kalypso_actions
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.hook import run_hook
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.runner import Runner
 from tests.actions.checkout import POSIX, ROOT
 from tests.actions.composite import Job

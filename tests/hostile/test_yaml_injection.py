@@ -10,7 +10,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs.local import ValidateInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from tests.breaks import breaks, returning, turned
 from tests.hostile.fleet_under_attack import (
     ADMIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.ancestry import Ancestry
+from kalypso_actions.model.history import Ancestry
 
 MERGED = Ancestry("m", {"m": ("b", "s"), "b": ("a",), "s": ("a",), "a": ("root",), "root": ()})
 """root - a - b - m, and a - s - m."""

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from kalypso_actions.clients.git import GitRepository
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.paths import bytewise, folders_of
-from kalypso_actions.model.tree_listing import SINGLE_LOOKUPS, TreeListing
+from kalypso_actions.model.tree_listing import SINGLE_LOOKUPS, TreeListing, bytewise, folders_of
 from tests.git_repositories import commit, programs, repository
 
 SEGMENT = st.sampled_from(
@@ -110,3 +109,12 @@ def test_git_lists_files_in_this_form(tmp_path: Path, path: str) -> None:
     assert files.entries()[path].size == files.entries()[path].size > 1
     assert [*files.entries().folders("")] == ["a"]
     assert files.entries().folders("a")["b"].files() == ["a/b/y"]
+
+
+ANY_PATHS = st.binary(max_size=6).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
+
+
+@given(st.lists(ANY_PATHS | st.text("ab/-.", max_size=6)))
+def test_paths_are_sorted_by_their_bytes(paths: list[str]) -> None:
+    raw = sorted(path.encode("utf-8", "surrogateescape") for path in paths)
+    assert [path.encode("utf-8", "surrogateescape") for path in bytewise(paths)] == raw

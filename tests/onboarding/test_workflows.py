@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.workflow_origins import (
+from kalypso_actions.model.workflow_files import (
     UPSTREAM,
     is_upstreams_other_file,
     origin_of_workflow,

@@ -10,8 +10,7 @@ import pytest
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.workloads import read_workloads
-from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
-from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, DeploymentTarget, Fleet
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.tree import LeftOutApplication
 from kalypso_actions.planning.plan import Plan, PlanOptions
@@ -120,7 +119,7 @@ def test_the_assignments_of_a_large_registration_are_taken_over() -> None:
 DIVIDED = """
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer
 from kalypso_actions.clients.worker_processes import WorkerProcesses
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.rendering import Options, registration_budget
 from tests.builders import assignment
 from tests.planning.test_large_registrations import of_cluster_types, targets

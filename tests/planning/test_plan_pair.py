@@ -14,7 +14,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import AssignmentName, Comparison, SetValue
 from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.model.layout import TRACKING_FOLDER
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair

@@ -11,7 +11,7 @@ PAIRS = """
 import dataclasses
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.comparison import Mask
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import plan_pair
 from kalypso_actions.scheduling import LabelScheduler

@@ -17,7 +17,7 @@ import dataclasses
 from collections import deque
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer
 from kalypso_actions.rendering import Options
 from tests.builders import assignment, cluster_type, config_map, config_schema, fleet, target, template

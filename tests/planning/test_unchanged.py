@@ -14,8 +14,7 @@ from kalypso_actions import rendering
 from kalypso_actions.gitops.own_files import README_ID
 from kalypso_actions.gitops.proposal_decision import propose
 from kalypso_actions.gitops.provenance import SOURCES_SCHEMA, InputsRecord, tree_id
-from kalypso_actions.model.delivery import DeliveryRules
-from kalypso_actions.model.kinds import DeploymentTarget, Fleet
+from kalypso_actions.model.kinds import DeliveryRules, DeploymentTarget, Fleet
 from kalypso_actions.model.layout import README_FILE
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError, Location, UsageError
-from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import CommitStatus, Relation
+from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion import statuses as status_table
 from kalypso_actions.promotion.cd_decision import (

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.model.overviews import CommitView, PullRequestView
 from kalypso_actions.promotion.environments import in_order, previous_of
 from kalypso_actions.promotion.pipeline import EnvironmentMoment, PipelineProposal, waits_of
 from kalypso_actions.promotion.start_records import StartRecord

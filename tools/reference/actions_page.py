@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from kalypso_actions.commands.check_pages import PERMISSIONS as PAGES_PERMISSIONS
-from kalypso_actions.commands.registry import COMMANDS
+from kalypso_actions.commands.registry import COMMANDS, Permission
 from kalypso_actions.inputs.chain import ChainInputs
-from kalypso_actions.model.permissions import Permission
 from tools.reference.actions import ACTIONS, Action, Input, declared_inputs
 from tools.reference.tables import table
 

@@ -18,7 +18,7 @@ from kalypso_actions.clients.git.files import is_unsafe
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.model.paths import bytewise, folders_of
+from kalypso_actions.model.tree_listing import bytewise, folders_of
 
 NOT_IN_SIGNATURE: Final = re.compile(r"[<>\x00-\x1f]")
 

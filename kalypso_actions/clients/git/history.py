@@ -15,8 +15,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import create_bare_repository, object_format_of
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.ancestry import Ancestry
-from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
+from kalypso_actions.model.history import Ancestry, FileChange, FileVersion, HistoryCommit
 
 DEPTHS: Final = (50, 1000)
 """The number of commits to fetch first and second; the third fetch gets the whole history."""

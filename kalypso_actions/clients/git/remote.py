@@ -23,8 +23,7 @@ from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import Authorize, accepted_url, clone_key, no_credential
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.ancestry import Ancestry
-from kalypso_actions.model.history import HistoryCommit
+from kalypso_actions.model.history import Ancestry, HistoryCommit
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
 from kalypso_actions.model.processes import WriteBlobs
 

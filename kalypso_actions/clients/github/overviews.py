@@ -17,15 +17,18 @@ from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.clients.github.statuses import STATUS_FIELDS, by_context, login
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import Commit, PathHead, PullRequest, RegisteredPath
-from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.model.overviews import (
+from kalypso_actions.model.github import (
+    Commit,
     CommitView,
     OpenIssue,
+    PathHead,
     ProposalOverview,
+    PullRequest,
     PullRequestView,
+    RegisteredPath,
     RepositoryOverview,
 )
+from kalypso_actions.model.object_ids import is_commit_id
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
 from kalypso_actions.model.application import Findings, Target
 from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, owner_of, without_secret
 from kalypso_actions.planning.application.helm import ChartPlace
 

@@ -20,7 +20,7 @@ from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.documents import FILE_MODE, FileEntry, RevisionFiles
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.paths import bytewise
+from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.promotion.base_repo import with_commit
 from kalypso_actions.sources.kustomization import FILE_NAMES
 from kalypso_actions.sources.source_tree import IGNORE_FILE, normalize, parent, read_ignore_files

@@ -13,7 +13,7 @@ from typing import Final
 
 import kalypso_actions
 from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
-from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Cluster, Configuration, Failure
 from kalypso_sandbox.azure.clusters import SUBSCRIPTION

@@ -30,7 +30,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.reading import ACTION_INPUTS
 from kalypso_actions.model.github import PullRequest
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.report.chain_document import (
     CdDocument,
     CiDocument,

@@ -50,7 +50,7 @@ from kalypso_actions.model.federated_credentials import subject_prefixes
 from kalypso_actions.model.github import AppInstallation, SettingNames
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.onboarding.files import (
     CD_FILE,
     CHECK_PROMOTE_FILE,

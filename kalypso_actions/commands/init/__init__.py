@@ -24,7 +24,7 @@ from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.inputs.local import InitInputs
-from kalypso_actions.model.workflow_placeholders import Placeholders
+from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.model.writes import Write
 from kalypso_actions.onboarding.branches import (
     BranchPlan,

@@ -17,8 +17,8 @@ from kalypso_actions.comparison.differences import new_findings
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
-from kalypso_actions.model.progress import Progress
-from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
+from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair

@@ -20,7 +20,7 @@ from kalypso_actions.commands.shared.reading.snapshot import main_position, read
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import ReportInputs
-from kalypso_actions.model.schedulers import DEFAULT_SCHEDULER
+from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.planning.fleet_report import ReportCollection
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.promotion.environments import in_order

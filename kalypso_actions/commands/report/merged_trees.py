@@ -6,8 +6,8 @@ from itertools import chain
 
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.planning.fleet_report import MOST_COMMITS, MergedTree, last_changes
 from kalypso_actions.planning.plan import Plan
 

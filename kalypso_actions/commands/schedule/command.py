@@ -16,8 +16,8 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.entry_points import is_own_scheduler
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.schedulers import is_own_scheduler
 from kalypso_actions.promotion.lost_starts import is_at_rest, may_rest
 from kalypso_actions.promotion.start_records import TIME, read_record, schedule_context
 from kalypso_actions.report.markdown import CommitLink

@@ -30,9 +30,8 @@ from kalypso_actions.gitops.rejections import (
     sources_changed,
 )
 from kalypso_actions.model.documents import RevisionFiles
-from kalypso_actions.model.github import Commit, PullRequest
+from kalypso_actions.model.github import Commit, ProposalOverview, PullRequest
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
-from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
 from kalypso_actions.planning.plan import Plan
 

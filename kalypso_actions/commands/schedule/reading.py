@@ -25,10 +25,9 @@ from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.github import PullRequest
+from kalypso_actions.model.github import ProposalOverview, PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath
-from kalypso_actions.model.overviews import ProposalOverview
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
 from kalypso_actions.planning.findings import judged

@@ -32,7 +32,7 @@ from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
 from kalypso_actions.runner import JobContext, Runner
 

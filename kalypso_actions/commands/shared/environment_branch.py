@@ -25,11 +25,10 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.ancestry import Ancestry
 from kalypso_actions.model.github import PullRequest
-from kalypso_actions.model.gitops_folder import gitops_folder
+from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment, GitOpsRepo, RepositoryPath
-from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.layout import OWN_BRANCHES, gitops_folder
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.base_repo import base_document
 from kalypso_actions.promotion.cd_decision import (

@@ -16,7 +16,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
 from kalypso_actions.commands.shared.reading.repositories import GivenSource, Repositories
 from kalypso_actions.inputs.paths import Source
-from kalypso_actions.model.progress import Progress, no_progress
+from kalypso_actions.model.processes import Progress, no_progress
 from kalypso_actions.model.urls import is_loopback, without_secret
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 
 import kalypso_actions
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
-from kalypso_actions.model.workflow_placeholders import FOLDER, TEMPLATES, Placeholders, fill_in
+from kalypso_actions.model.workflow_files import FOLDER, TEMPLATES, Placeholders, fill_in
 
 Place = Literal["control-plane", "control-plane-environment", "control-plane-pages", "gitops"]
 

@@ -20,8 +20,8 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.chain import StatusInputs
+from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.overviews import CommitView, OpenIssue
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline as rules
 from kalypso_actions.promotion.environments import in_order, previous_of

@@ -26,8 +26,8 @@ from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
+from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.overviews import RepositoryOverview
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.report.status_document import ClusterStateEntry
 

@@ -34,7 +34,7 @@ from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.kinds import DeploymentTarget, Workload
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, TRACKING_FOLDER
 from kalypso_actions.model.object_ids import blob_id
-from kalypso_actions.model.paths import bytewise
+from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.planning.application.descriptor import (
     DescriptorNames,
     computed,

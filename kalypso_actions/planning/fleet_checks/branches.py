@@ -13,10 +13,11 @@ from kalypso_actions.fleet.name_conflicts import Owners, workload_conflicts
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
+    DELIVERY,
     MAIN_BASE_REPO,
+    DeliveryRules,
     Environment,
     Fleet,
     RepositoryPath,

@@ -11,7 +11,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.provenance import InputsRecord
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot, TreeChanges
 from kalypso_actions.planning.assignment_rendering import (
     AssignmentRenderer,

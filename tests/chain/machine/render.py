@@ -17,7 +17,7 @@ from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions, make_plan
 from kalypso_actions.scheduling.registry import find_scheduler
 from kalypso_actions.sources.limits import Limits

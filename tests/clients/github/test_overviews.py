@@ -13,8 +13,13 @@ import requests
 import responses
 
 from kalypso_actions.clients.github import GitHubError, overviews
-from kalypso_actions.model.github import Commit, PathHead, PullRequest, RegisteredPath
-from kalypso_actions.model.overviews import ProposalOverview
+from kalypso_actions.model.github import (
+    Commit,
+    PathHead,
+    ProposalOverview,
+    PullRequest,
+    RegisteredPath,
+)
 from tests.clients.github.connections import API, connect
 from tests.github_api.graphql_schema import check_query
 

@@ -29,7 +29,7 @@ from kalypso_actions.commands.shared.context import CommandContext, Runtime, ope
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.model.own_account import JOBS
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.runner import Runner, read_job_context
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure.clusters import Cluster, Configuration

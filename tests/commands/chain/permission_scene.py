@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kalypso_actions.commands.registry import Level
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.model.permissions import Level
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 Credential = Mapping[str, str]

@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.check_promote.command import check_promote
-from kalypso_actions.commands.registry import CHAIN, COMMANDS, app_permissions
+from kalypso_actions.commands.registry import (
+    CHAIN,
+    COMMANDS,
+    OF_JOBS_ALONE,
+    Level,
+    Permission,
+    Place,
+    app_permissions,
+)
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import CheckPromoteInputs
-from kalypso_actions.model.permissions import OF_JOBS_ALONE, Level, Permission, Place
 from kalypso_sandbox import Exchange
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation

@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.clients.github import GitHubError, overviews
 from kalypso_actions.errors import Location
-from kalypso_actions.model.overviews import ProposalOverview
+from kalypso_actions.model.github import ProposalOverview
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import EDGE, GITOPS, Organisation
 from tests.commands.chain.proposals import actions, change_main, configure, labels, promote, run

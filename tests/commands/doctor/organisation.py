@@ -25,7 +25,7 @@ from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.chain import DoctorInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox

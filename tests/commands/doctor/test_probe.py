@@ -13,7 +13,7 @@ from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.clients.github import branches, pull_requests
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
-from kalypso_actions.model.workflow_placeholders import FOLDER
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.report.doctor_document import CheckEntry
 from kalypso_sandbox.faults import Fault
 from tests.commands.chain.writes import written as written_request

@@ -17,7 +17,7 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide, init
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.inputs.local import InitInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import InitDocument
 from kalypso_actions.runner import Runner

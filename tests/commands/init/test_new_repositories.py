@@ -9,7 +9,7 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
-from kalypso_actions.model.progress import no_progress
+from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import InitDocument
 from tests.commands.chain.killing import is_killed

@@ -17,9 +17,13 @@ from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.model.documents import RevisionFiles
-from kalypso_actions.model.gitops_folder import gitops_folder
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
-from kalypso_actions.model.layout import PLACEMENTS_FILE, PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.layout import (
+    PLACEMENTS_FILE,
+    PROMOTED_COMMIT_FILE,
+    SOURCES_FILE,
+    gitops_folder,
+)
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.scheduling.registry import uses_present_assignments
 

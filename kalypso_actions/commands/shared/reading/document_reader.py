@@ -26,7 +26,7 @@ from kalypso_actions.model.documents import (
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
-from kalypso_actions.model.progress import Progress, no_progress
+from kalypso_actions.model.processes import Progress, no_progress
 from kalypso_actions.sources.discovery import Build, Discovery, ParsedContents, discover
 from kalypso_actions.sources.limits import REGISTRATION, Limits
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, printable

@@ -19,17 +19,17 @@ from kalypso_actions.commands.shared.reading.document_reader import Reader, in_p
 from kalypso_actions.errors import Finding, KalypsoError
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.gitops.provenance import PreviousSources, previous_sources
-from kalypso_actions.model.delivery import DELIVERY, DeliveryRules
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import (
+    DELIVERY,
     MAIN_BASE_REPO,
+    DeliveryRules,
     DeploymentTarget,
     RepositoryPath,
     WorkloadRegistration,
 )
-from kalypso_actions.model.processes import WriteBlobs
-from kalypso_actions.model.progress import Progress
+from kalypso_actions.model.processes import Progress, WriteBlobs
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
 from kalypso_actions.planning import registrations as decisions
 from kalypso_actions.planning.fleet_checks.branches import Registered, RegisteredReading

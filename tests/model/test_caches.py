@@ -1,8 +1,24 @@
-"""Results of the same objects, and never those of freed ones."""
+"""The cache is bounded by the size of its entries."""
 
 from __future__ import annotations
 
-from kalypso_actions.model.identity_cache import IdentityCache
+from kalypso_actions.model.caches import IdentityCache, SizedCache
+
+
+def test_a_full_cache_is_emptied() -> None:
+    cache: SizedCache[str] = SizedCache(10)
+    cache.put("a", "1", 6)
+    cache.put("b", "2", 4)
+    assert (cache.get("a"), cache.get("b")) == ("1", "2")
+    cache.put("c", "3", 1)
+    assert (cache.get("a"), cache.get("b"), cache.get("c")) == (None, None, "3")
+
+
+def test_an_entry_larger_than_the_cache_is_not_kept() -> None:
+    cache: SizedCache[str] = SizedCache(10)
+    cache.put("a", "1", 10)
+    cache.put("b", "2", 11)
+    assert (cache.get("a"), cache.get("b")) == ("1", None)
 
 
 def test_each_object_has_its_own_result_made_once() -> None:

@@ -10,12 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.runner import JobContext, Runner, read_job_context
-from kalypso_actions.runner.files import CUT_NOTE, SUMMARY_LIMIT, append_output, append_summary
-from kalypso_actions.runner.workflow_commands import (
+from kalypso_actions.runner import (
+    CUT_NOTE,
+    SUMMARY_LIMIT,
+    JobContext,
+    Runner,
     annotation_command,
+    append_output,
+    append_summary,
     escape_workflow_commands,
     mask_commands,
+    read_job_context,
 )
 
 FLEET = "https://github.com/acme/fleet"
