@@ -223,8 +223,8 @@ def by_assertion(
     made: Azure, url: str, tls: Path, application: Application, environment: str
 ) -> ResourceGraph:
     job = made.job_environment(url, JobIdentity("acme/fleet", environment=environment))
-    ids = {"client_id": application.client_id, "tenant_id": made.tenant}
-    return signed_in(addresses(url, "SSL_CERT_FILE", tls) | job, **ids)
+    given = addresses(url, "SSL_CERT_FILE", tls) | job
+    return signed_in(given, client_id=application.client_id, tenant_id=made.tenant)
 
 
 def by_secret(
