@@ -57,7 +57,7 @@ class FolderFiles:
         """Return all files by path, without a limit. Raises KalypsoError for an unreadable file."""
         if self._entries is None:
             try:
-                files = sorted(_walk(self._folder), key=lambda file: os.fsencode(file[0]))
+                files = sorted(self._walk(), key=lambda file: os.fsencode(file[0]))
             except OSError as error:
                 raise self._unreadable(error) from error
             self._entries = {path: self._entry(path, mode) for path, mode in files}
@@ -83,6 +83,22 @@ class FolderFiles:
         """Return no ids: a folder has no trees."""
         return {}
 
+    def _walk(self) -> Iterator[tuple[str, str]]:
+        """Yield the path and git mode of each regular file and symbolic link."""
+        pending = [""]
+        while pending:
+            folder = pending.pop()
+            with os.scandir(self._folder / folder) as inside:
+                for entry in inside:
+                    path = f"{folder}/{entry.name}" if folder else entry.name
+                    file = entry.stat(follow_symlinks=False)
+                    if entry.name == ".git":
+                        continue
+                    if stat.S_ISDIR(file.st_mode):
+                        pending.append(path)
+                    elif mode := mode_of(file):
+                        yield path, mode
+
     def _entry(self, path: str, mode: str) -> FileEntry:
         content = self._content(path, mode)
         return FileEntry(path, mode, blob_id(content), len(content))
@@ -102,23 +118,13 @@ class FolderFiles:
         return KalypsoError(f"cannot be read: {error.strerror} ({error.filename})", where)
 
 
-def _walk(top: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and git mode of each regular file and symbolic link."""
-    pending = [""]
-    while pending:
-        folder = pending.pop()
-        with os.scandir(top / folder) as inside:
-            for entry in inside:
-                path = f"{folder}/{entry.name}" if folder else entry.name
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if entry.name == ".git":
-                    continue
-                if stat.S_ISDIR(mode):
-                    pending.append(path)
-                elif stat.S_ISLNK(mode):
-                    yield path, SYMLINK_MODE
-                elif stat.S_ISREG(mode):
-                    yield path, EXECUTABLE_MODE if mode & stat.S_IXUSR else FILE_MODE
+def mode_of(file: os.stat_result) -> str:
+    """Return git's mode of a regular file or symbolic link; "" for anything else."""
+    if stat.S_ISLNK(file.st_mode):
+        return SYMLINK_MODE
+    if not stat.S_ISREG(file.st_mode):
+        return ""
+    return EXECUTABLE_MODE if file.st_mode & stat.S_IXUSR else FILE_MODE
 
 
 _OUTPUT_NAMES = {*TARGET_FILES, PurePosixPath(PROMOTED_COMMIT_FILE).name}

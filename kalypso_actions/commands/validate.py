@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import is_path
+from kalypso_actions.clients.git.local import local_files
+from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import (
     CurrentClone,
     LocalContext,
@@ -120,7 +121,7 @@ def _read_branches(
             reason = _no_clone(clone, context)
             context.log(f"{reason[0].upper()}{reason[1:]}: validating the files of this folder.")
         for place in inputs.places or (".",):
-            _read_place(place, reader, read)
+            _read_place(place, reader, read, context.programs)
     return read
 
 
@@ -129,8 +130,7 @@ def _undeclared(clone: CurrentClone, reader: Reader) -> Reading | None:
     source = clone.undeclared()
     if source is None:
         return None
-    files = FolderFiles(clone.path, repository=str(clone.path))
-    reading = read_branch(files, source, reader.kustomize)
+    reading = read_branch(clone.working_tree, source, reader.kustomize)
     return reading if has_kind(reading, "BaseRepo") or has_kind(reading, "GitOpsRepo") else None
 
 
@@ -142,7 +142,8 @@ def _readings_of_clone(
     places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
     context.log(f"Validating {places} of {clone}.")
     for branch in absent:
-        context.log(f"The branch {branch} is not in this clone: git fetch origin {branch}")
+        command = clone.repository.fetch_command(branch)
+        context.log(f"The branch {branch} is not in this clone: {command}")
     for source in sources:
         yield clone.read(source, reader)
 
@@ -172,7 +173,7 @@ def _check_places(places: Iterable[str], reader: Reader, context: LocalContext) 
             )
 
 
-def _read_place(place: str, reader: Reader, read: _ReadBranches) -> None:
+def _read_place(place: str, reader: Reader, read: _ReadBranches, programs: Programs) -> None:
     """Read the branches that a place names.
 
     A folder means its files, even in a clone: people check before they commit. A URL or a bare
@@ -180,7 +181,7 @@ def _read_place(place: str, reader: Reader, read: _ReadBranches) -> None:
     """
     folder, url, branch = _parsed(place)
     if folder:
-        files = FolderFiles(folder, repository=place)
+        files = local_files(folder, programs, repository=place)
         read.readings.append(read_branch(files, RepositoryPath(place, "", "."), reader.kustomize))
     else:
         _read_repository(url, branch, reader, read)
@@ -274,7 +275,7 @@ def _reading_of_workloads(place: str, reader: Reader, context: LocalContext) -> 
     folder_place, url, branch = _parsed(place)
     files: RevisionFiles
     if folder_place:
-        files = FolderFiles(folder_place, repository=place)
+        files = local_files(folder_place, context.programs, repository=place)
     else:
         branch = branch or reader.repositories.main_branch(url)
         files = reader.repositories.open(url, branch=branch)

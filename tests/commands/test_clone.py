@@ -271,3 +271,48 @@ def test_a_misspelled_branch_of_an_environment(clone: Path) -> None:
     (warning,) = json.loads(done.stdout)["warnings"]
     assert (done.returncode, warning["code"]) == (0, "environment-branch-missing")
     assert warning["advice"] == "did you mean stage? Otherwise git fetch origin stge"
+
+
+def test_a_clone_whose_remote_has_another_name(clone: Path) -> None:
+    git(clone, "remote", "rename", "origin", "upstream")
+    done = call_kalypso("render")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert "main is 2 commits ahead" in done.stdout
+    assert call_kalypso("render", "stage").returncode == 0
+
+
+def test_the_files_that_git_does_not_see_are_not_read(clone: Path) -> None:
+    """Of the working tree: ignored files, nested working trees, and files of a sparse checkout."""
+    (clone / ".gitignore").write_text("node_modules/\n")
+    git(clone, "worktree", "add", "--quiet", "--detach", "trees/stage", "origin/stage")
+    expected = json.loads(call_kalypso("render", "--json").stdout)["assignments"]
+    for folder in ("node_modules/package", "trees/stage", "trees/stage/new"):
+        (clone / folder).mkdir(parents=True, exist_ok=True)
+        (clone / folder / "other.yaml").write_text(FLEET.replace("name: till", "name: desk"))
+    assert json.loads(call_kalypso("render", "--json").stdout)["assignments"] == expected
+    git(clone, "sparse-checkout", "set", "--no-cone", "/*", "!/fleet.yaml")
+    assert not (clone / "fleet.yaml").exists()
+    assert json.loads(call_kalypso("render", "--json").stdout)["assignments"] == expected
+
+
+@pytest.mark.parametrize("remote", ["origin", "hub"])
+def test_a_clone_of_a_single_branch_names_what_it_lacks(
+    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, remote: str
+) -> None:
+    options = ("--quiet", "--single-branch", "--origin", remote)
+    for name in ("main", "dev"):
+        git(tmp_path, "clone", *options, "-b", name, str(tmp_path / "origin"), f"only-{name}")
+    monkeypatch.chdir(tmp_path / "only-main")
+    done = call_kalypso("render", "dev")
+    command = f"git fetch {remote} dev:refs/remotes/{remote}/dev"
+    assert done.returncode == 1
+    assert "there is no branch 'dev'" in done.stderr
+    assert f"fetch it first ({command})" in done.stderr
+    monkeypatch.chdir(tmp_path / "only-dev")
+    done = call_kalypso("render")
+    command = f"git fetch {remote} main:refs/remotes/{remote}/main"
+    assert done.returncode == 2
+    assert f"without the branch main, which {command} fetches" in done.stderr
+    git(tmp_path / "only-dev", *command.split()[1:])
+    git(tmp_path / "only-dev", "remote", "set-url", remote, URL)
+    assert call_kalypso("render").returncode == 0

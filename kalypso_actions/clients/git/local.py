@@ -6,11 +6,14 @@ Commits are made without a checkout and without a push, and do not disturb a use
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from kalypso_actions.clients.folder import FolderFiles, mode_of
 from kalypso_actions.clients.git.commits import (
     FAST_IMPORT,
     REF,
@@ -19,12 +22,13 @@ from kalypso_actions.clients.git.commits import (
     fast_import,
     import_blobs,
 )
-from kalypso_actions.clients.git.files import GitFiles
+from kalypso_actions.clients.git.files import GitFiles, batch_objects
 from kalypso_actions.clients.git.history import read_line, without_boundary
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.differences import CommitSubject
+from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
@@ -59,6 +63,25 @@ def _is_bare(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
+def local_files(folder: Path, programs: Programs, *, repository: str = "") -> FolderFiles:
+    """Return the files of a folder; in a clone, those that git tracks, or does not ignore.
+
+    A folder that git ignores as a whole is read as it is, and so is any folder without the program
+    git. Raises KalypsoError.
+    """
+    clone = enclosing_clone(folder)
+    if clone is None or not _has_git(clone) or programs.find("git") is None:
+        return FolderFiles(folder, repository=repository)
+    tree = WorkingTree(folder, programs, repository=repository)
+    is_top = clone.resolve() == folder.resolve()
+    return tree if is_top or tree.entries() else FolderFiles(folder, repository=repository)
+
+
+def _has_git(clone: Path) -> bool:
+    """Return whether `.git` is more than an empty folder."""
+    return (clone / ".git").is_file() or (clone / ".git" / "HEAD").is_file()
+
+
 def check_branch(branch: str, repository: str) -> None:
     """Refuse an invalid name of a branch. Raises KalypsoError."""
     if INVALID_BRANCH.search(branch):
@@ -91,12 +114,26 @@ class GitRepository:
         self._git = Git(programs, trust_user_config=trust_user_config)
         self._git_dir = (path / ".git" if (path / ".git").exists() else path).absolute()
 
+    @cached_property
+    def remote_names(self) -> tuple[str, ...]:
+        """The remotes; the first one is origin, else that of the checked-out branch, if any."""
+        lines = self._query("config", "--get-regexp", r"^remote\..*\.url$").splitlines()
+        names = [line.partition(" ")[0].removeprefix("remote.")[: -len(".url")] for line in lines]
+        tracked = self._query("config", "--get", f"branch.{self.checked_out}.remote")
+        order = {"origin": 0, tracked: 1}
+        return tuple(sorted(dict.fromkeys(names), key=lambda name: order.get(name, 2)))
+
+    @property
+    def remote(self) -> str:
+        """The first of the remotes; `origin` without any."""
+        return next(iter(self.remote_names), "origin")
+
     def default_branch(self) -> str:
-        """Return the branch of origin's HEAD in a clone, else the branch of HEAD.
+        """Return the branch of the remote's HEAD in a clone, else the branch of HEAD.
 
         Raises KalypsoError if HEAD is detached.
         """
-        branch = self._default_of_origin() or self.checked_out
+        branch = self._default_of_remote() or self.checked_out
         if not branch:
             raise KalypsoError(
                 "the repository's HEAD is detached, so its default branch is not known",
@@ -119,11 +156,11 @@ class GitRepository:
         return commit
 
     def has_branch(self, branch: str) -> bool:
-        """Return whether the branch exists, in the clone or at origin."""
+        """Return whether the branch exists, in the clone or at a remote."""
         return not INVALID_BRANCH.search(branch) and self._head(branch) != ""
 
     def at_branch(self, branch: str) -> GitFiles:
-        """Return the files of a branch: the clone's own, else origin's. Raises KalypsoError."""
+        """Return the files of a branch: the clone's own, else a remote's. Raises KalypsoError."""
         check_branch(branch, self.repository)
         commit = self._head(branch)
         if commit:
@@ -171,18 +208,32 @@ class GitRepository:
     def _missing(self, kind: str, name: str) -> KalypsoError:
         near = nearest(name, self.branches())
         advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
+        if not near and kind == "branch" and self.remote_names:
+            advice = f"fetch it first ({self.fetch_command(name)}), or check its name"
         return KalypsoError(f"there is no {kind} {name!r}", Location(self.repository), advice)
+
+    @property
+    def has_some_branches(self) -> bool:
+        """Whether this is a clone of a single branch, or of several, but not of all."""
+        kept = self._query("config", "--get-all", f"remote.{self.remote}.fetch").split()
+        keeps_all = any(refspec.lstrip("+").startswith("refs/heads/*:") for refspec in kept)
+        return bool(self.remote_names) and not keeps_all
+
+    def fetch_command(self, branch: str) -> str:
+        """Return the command that fetches a branch and keeps it."""
+        target = f":refs/remotes/{self.remote}/{branch}" if self.has_some_branches else ""
+        return f"git fetch {self.remote} {shlex.quote(f'{branch}{target}')}"
 
     def subject(self, commit: str) -> str:
         """Return the first line of a commit's message. Raises KalypsoError."""
         return self._query("log", "-1", "--format=%s", "--end-of-options", commit)
 
     def ahead(self, branch: str, commit: str) -> int | None:
-        """Count the commits that follow a commit on a branch, here or at origin.
+        """Count the commits that follow a commit on a branch, here or at the remote.
 
         Return None if the commit is not on the branch. Raises KalypsoError.
         """
-        names = (f"refs/heads/{branch}", f"refs/remotes/origin/{branch}")
+        names = (f"refs/heads/{branch}", f"refs/remotes/{self.remote}/{branch}")
         heads = [head for name in names if (head := self._commit(name))]
         if not any(self._query("merge-base", commit, head) == commit for head in heads):
             return None
@@ -235,28 +286,64 @@ class GitRepository:
         return min(lacking, key=lambda branch: lacking[branch], default="")
 
     def remotes(self) -> tuple[str, ...]:
-        """Return the URLs of the remotes, those of origin first."""
-        lines = self._query("config", "--get-regexp", r"^remote\..*\.url$").splitlines()
-        urls = sorted(lines, key=lambda line: not line.startswith("remote.origin."))
-        return tuple(line.partition(" ")[2] for line in urls)
+        """Return the URLs of the remotes, in the order of their names."""
+        urls = (self._query("config", "--get", f"remote.{name}.url") for name in self.remote_names)
+        return tuple(filter(None, urls))
+
+    def blobs(self, ids: Collection[str]) -> dict[str, bytes]:
+        """Return the contents of the blobs that are here, by id. Raises KalypsoError.
+
+        In a partial clone, git fails as a whole if it lacks one of several blobs.
+        """
+        request = "".join(f"{object_id}\n" for object_id in ids).encode()
+        try:
+            output = self._run("cat-file", "--batch", stdin=request)
+        except ProcessError as error:
+            if "promisor" not in error.stderr:
+                raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+            each = [self.blobs([object_id]) for object_id in ids] if len(ids) > 1 else []
+            return {object_id: content for blobs in each for object_id, content in blobs.items()}
+        return {entry.id: entry.content for entry in batch_objects(output) if entry is not None}
+
+    def left_out(self, folder: Path) -> frozenset[str]:
+        """Return the files that a sparse checkout leaves out of a working tree."""
+        lines = self.listed(folder, "--cached", "-t")
+        return frozenset(line[2:] for line in lines if line.startswith("S "))
+
+    def listed(self, folder: Path, *options: str) -> list[str]:
+        """Return the lines of `git ls-files` in a folder of the working tree, with its paths."""
+        top = enclosing_clone(folder) or folder
+        command = ["-C", str(folder.absolute()), f"--work-tree={top.absolute()}", "ls-files", "-z"]
+        try:
+            output = self._git.run(self._git_dir, [*command, *options])
+        except ProcessError as error:
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+        return [line for line in output.decode("utf-8", "surrogateescape").split("\0") if line]
 
     def untracked(self, folder: Path, suffixes: Iterable[str]) -> list[str]:
         """Return the files of a working tree that git neither tracks nor ignores.
 
         Listing them runs no filter and no hook. Raises KalypsoError.
         """
-        options = ("ls-files", "--others", "--exclude-standard", "-z", "--")
         patterns = (f"*{suffix}" for suffix in suffixes)
-        listed = self._query(f"--work-tree={folder.absolute()}", *options, *patterns)
-        return [path for path in listed.split("\0") if path]
+        return self.listed(folder, "--others", "--exclude-standard", "--", *patterns)
 
-    def _default_of_origin(self) -> str:
-        """Return the branch of origin's HEAD; "" without one."""
-        ref = self._query("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-        return ref.removeprefix("refs/remotes/origin/")
+    def _default_of_remote(self) -> str:
+        """Return the branch of the remote's HEAD; "" without one."""
+        prefix = f"refs/remotes/{self.remote}/"
+        return self._query("symbolic-ref", "--quiet", f"{prefix}HEAD").removeprefix(prefix)
 
     def _head(self, branch: str) -> str:
-        return self._commit(f"refs/heads/{branch}") or self._commit(f"refs/remotes/origin/{branch}")
+        """Return the commit of the clone's own branch, else of the remote's, else of the only one.
+
+        `git switch` also takes the branch of another remote if no other one has it.
+        """
+        own = self._commit(f"refs/heads/{branch}")
+        if own or (first := self._commit(f"refs/remotes/{self.remote}/{branch}")):
+            return own or first
+        others = (self._commit(f"refs/remotes/{name}/{branch}") for name in self.remote_names[1:])
+        commits = list(filter(None, others))
+        return commits[0] if len(commits) == 1 else ""
 
     def _commit(self, revision: str) -> str:
         return self._query(
@@ -264,12 +351,14 @@ class GitRepository:
         )
 
     def branches(self) -> list[str]:
-        """Return the names of all branches, here and at origin."""
-        names = self._git.run(
-            self._git_dir,
-            ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads", "refs/remotes/origin"],
-        )
-        return [name.removeprefix("origin/") for name in names.decode("utf-8", "replace").split()]
+        """Return the names of all branches, here and at the remotes."""
+        remotes = self.remote_names or (self.remote,)
+        places = ["refs/heads", *(f"refs/remotes/{name}" for name in remotes)]
+        command = ["for-each-ref", "--format=%(refname)", *places]
+        refs = self._git.run(self._git_dir, command).decode("utf-8", "replace").split()
+        prefixes = tuple(f"{place}/" for place in places)
+        names = (ref.removeprefix(next(filter(ref.startswith, prefixes))) for ref in refs)
+        return [name for name in names if name != "HEAD"]
 
     def _run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         return self._git.run(self._git_dir, arguments, stdin=stdin)
@@ -284,6 +373,90 @@ class GitRepository:
                 return ""
             raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
 
+
+class WorkingTree(FolderFiles):
+    """A folder of a clone's working tree, as git sees it.
+
+    It has the tracked files as they are on the disk, and new files that git does not ignore. Files
+    of nested clones and working trees belong to these. A file that a sparse checkout leaves out has
+    the content of git's index. The configuration of the user may name ignored files.
+    """
+
+    def __init__(self, folder: Path, programs: Programs, *, repository: str = "") -> None:
+        """Raise KalypsoError if the folder is in no clone."""
+        super().__init__(folder, repository=repository)
+        self._clone = GitRepository(
+            enclosing_clone(folder) or folder,
+            programs,
+            repository=self.repository,
+            trust_user_config=True,
+        )
+        self._left_out: dict[str, tuple[str, str]] = {}
+        self._contents: dict[str, bytes] = {}
+
+    def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
+        """Return the contents of files; see `FolderFiles.read`.
+
+        Raise KalypsoError for a file that neither the disk nor the clone has.
+        """
+        self.entries()
+        paths = list(paths)
+        self._read_left_out([path for path in paths if path in self._left_out])
+        return super().read(paths, max_bytes)
+
+    def _walk(self) -> Iterator[tuple[str, str]]:
+        links: dict[str, bool] = {"": False}
+        for line in self._clone.listed(self._folder, "--cached", "--stage", "-t"):
+            fields, _, path = line.partition("\t")
+            tag, mode, object_id, _ = fields.split(" ")
+            on_disk = self._mode(path, links)
+            if on_disk:
+                yield path, on_disk
+            elif tag == "S" and mode != SUBMODULE_MODE:
+                self._left_out[path] = mode, object_id
+                yield path, mode
+        for path in self._clone.listed(self._folder, "--others", "--exclude-standard"):
+            # A nested clone or working tree ends with a slash.
+            if not path.endswith("/") and (mode := self._mode(path, links)):
+                yield path, mode
+
+    def _mode(self, path: str, links: dict[str, bool]) -> str:
+        """Return the mode of a file on the disk; "" without one. Follow no link to a folder."""
+        if self._is_linked(path.rpartition("/")[0], links):
+            return ""
+        try:
+            return mode_of((self._folder / path).lstat())
+        except OSError:
+            return ""
+
+    def _is_linked(self, folder: str, links: dict[str, bool]) -> bool:
+        if folder not in links:
+            is_link = (self._folder / folder).is_symlink()
+            links[folder] = is_link or self._is_linked(folder.rpartition("/")[0], links)
+        return links[folder]
+
+    def _read_left_out(self, paths: Iterable[str]) -> None:
+        ids = {path: self._left_out[path][1] for path in paths if path not in self._contents}
+        blobs = self._clone.blobs(set(ids.values())) if ids else {}
+        for path, object_id in ids.items():
+            if object_id not in blobs:
+                raise KalypsoError(
+                    "a sparse checkout leaves the file out, and the clone lacks its content",
+                    Location(self.repository, path),
+                    "git sparse-checkout disable restores all files",
+                )
+            self._contents[path] = blobs[object_id]
+
+    def _entry(self, path: str, mode: str) -> FileEntry:
+        if path not in self._left_out:
+            return super()._entry(path, mode)
+        return FileEntry(path, mode, self._left_out[path][1], -1)
+
+    def _content(self, path: str, mode: str) -> bytes:
+        return self._contents[path] if path in self._left_out else super()._content(path, mode)
+
+
+SUBMODULE_MODE: Final = "160000"
 
 REFLOG_MESSAGE: Final = "kalypso"
 """The message in the reflog of a moved branch."""
@@ -395,15 +568,15 @@ class WorkingClone(WritableRepository):
 
     @property
     def origin(self) -> str:
-        """The URL of origin; "" without one."""
-        return self._query("config", "--get", "remote.origin.url")
+        """The URL of the remote; "" without one."""
+        return next(iter(self.remotes()), "")
 
     def main_branch(self, preferred: str) -> str:
-        """Return the branch of origin's HEAD, else `preferred` if it exists, else HEAD's branch.
+        """Return the branch of the remote's HEAD, else `preferred` if it exists, else HEAD's.
 
         Raises UsageError if HEAD is detached.
         """
-        branch = self._default_of_origin()
+        branch = self._default_of_remote()
         if not branch:
             branch = preferred if self.head(preferred) else self.checked_out
         if not branch:
@@ -413,7 +586,7 @@ class WorkingClone(WritableRepository):
         return branch
 
     def head(self, branch: str) -> str:
-        """Return the commit of a branch, the clone's own or origin's; "" if neither exists."""
+        """Return the commit of a branch, the clone's own or a remote's; "" if none exists."""
         check_branch(branch, self.repository)
         return self._head(branch)
 

@@ -121,6 +121,7 @@ class Git:
             command,
             stdin=stdin,
             extra=environment,
+            inherit=USER_CONFIG if self._trust_user_config else (),
             timeout=timeout,
             max_output=max_output,
             log_text=_log_text(str(git_dir), arguments),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,11 @@ from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.clients.git.urls import depth_below, no_credential
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
-from kalypso_actions.commands.shared.reading.repositories import GivenSource, Repositories
+from kalypso_actions.commands.shared.reading.repositories import (
+    MAIN_BRANCH,
+    GivenSource,
+    Repositories,
+)
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.processes import Progress, no_progress
 from kalypso_actions.model.urls import is_loopback, without_secret
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_repository
+from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     find_environments,
@@ -103,7 +108,7 @@ class LocalContext:
     def clone(self, reader: Reader) -> CurrentClone | None:
         """Return the clone of a control plane that contains the current folder, if any."""
         clone = find_clone(self.folder, self.programs) if self.folder else None
-        return control_plane_clone(*clone, reader) if clone else None
+        return control_plane_clone(*clone, reader, self.programs) if clone else None
 
     def why_no_clone(self) -> str:
         """Say why `clone` returns None."""
@@ -111,9 +116,11 @@ class LocalContext:
         if clone is None:
             return "the current folder is in no clone of a repository"
         origin = next(map(without_secret, clone[1].remotes()), str(clone[0].resolve()))
-        return (
-            f"the current folder is in a clone of {origin}, whose main has no Environment objects"
-        )
+        place = f"the current folder is in a clone of {origin}"
+        if clone[1].has_some_branches and not clone[1].has_branch(MAIN_BRANCH):
+            command = clone[1].fetch_command(MAIN_BRANCH)
+            return f"{place} without the branch {MAIN_BRANCH}, which {command} fetches"
+        return f"{place}, whose main has no Environment objects"
 
 
 def given_sources(sources: Iterable[Source]) -> list[GivenSource]:
@@ -197,10 +204,11 @@ def uncommitted(folder: Path, repository: GitRepository) -> list[str]:
     KalypsoError.
     """
     entries = repository.at_commit(repository.checked_out_commit).entries()
+    left_out = repository.left_out(folder)
     edited = [
         path
         for path, entry in entries.items()
-        if path.endswith(SUFFIXES) and entry.mode == FILE_MODE
+        if path.endswith(SUFFIXES) and entry.mode == FILE_MODE and path not in left_out
         if _is_edited(folder / path, entry.object_id)
     ]
     return sorted([*edited, *repository.untracked(folder, SUFFIXES)])
@@ -228,6 +236,7 @@ class CurrentClone:
     checked_out: str
     environments: Mapping[str, Environment]
     problems: tuple[Problem, ...]
+    working_tree: FolderFiles = field(repr=False)
 
     def __str__(self) -> str:
         """Name the clone and its origin, for people."""
@@ -275,15 +284,13 @@ class CurrentClone:
                     f"Environment {environment.name!r} names the branch {branch!r}, which is not "
                     "in this clone",
                     environment.where,
-                    f"did you mean {near}? Otherwise git fetch origin {branch}",
+                    f"did you mean {near}? Otherwise {self.repository.fetch_command(branch)}",
                     "environment-branch-missing",
                 )
 
     def files_of(self, branch: str) -> FolderFiles | None:
         """Return the working tree if the branch is checked out: people check before committing."""
-        if branch != self.checked_out:
-            return None
-        return FolderFiles(self.path, repository=str(self.path))
+        return self.working_tree if branch == self.checked_out else None
 
     def branches(self) -> tuple[list[RepositoryPath], list[str]]:
         """Return main and the environments' branches, and the names of those that are absent."""
@@ -333,13 +340,13 @@ def find_clone(folder: Path, programs: Programs) -> tuple[Path, GitRepository] |
 
 
 def control_plane_clone(
-    path: Path, repository: GitRepository, reader: Reader
+    path: Path, repository: GitRepository, reader: Reader, programs: Programs
 ) -> CurrentClone | None:
     """Return the clone if main has Environment objects; None for other clones."""
     try:
         main = reader.repositories.main_branch(str(path))
-        is_checked_out = repository.checked_out == main
-        files = FolderFiles(path, repository=str(path)) if is_checked_out else None
+        working_tree = local_files(path, programs, repository=str(path))
+        files = working_tree if repository.checked_out == main else None
         environments, problems = find_environments(reader, str(path), main, files)
     except KalypsoError:
         return None  # it has no commits, or a detached HEAD and no main
@@ -349,7 +356,7 @@ def control_plane_clone(
     checked_out = repository.checked_out
     # People work on branches of their own, and jobs check out a merge without a branch.
     stands_for = checked_out if checked_out in branches else repository.nearest(branches)
-    return CurrentClone(path, repository, main, stands_for, environments, problems)
+    return CurrentClone(path, repository, main, stands_for, environments, problems, working_tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -426,7 +433,8 @@ def read_branch_of(
     if not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
     # Even in a clone, read the working tree: people render before they commit.
-    return EnvironmentReading(name, reader.documents_of(FolderFiles(folder), branch=name))
+    files = local_files(folder, context.programs)
+    return EnvironmentReading(name, reader.documents_of(files, branch=name))
 
 
 def _branch_of_clone(
