@@ -69,7 +69,7 @@ def registration_reading(
     reading: Reading,
     environment: str,
     delivery: DeliveryRules,
-    last_good: tuple[RepositoryPath, str] | None,
+    last_good: tuple[RepositoryPath, str] | None = None,
 ) -> RegistrationReading:
     """Return the Workloads in the documents of a registered repository, and their faults.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
-from kalypso_actions.fleet.name_conflicts import Owners, workload_conflicts
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
-from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
+from kalypso_actions.fleet.workloads import registered_problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
@@ -19,10 +19,7 @@ from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     DeliveryRules,
     Environment,
-    Fleet,
     RepositoryPath,
-    Workload,
-    WorkloadRegistration,
 )
 from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.planning.fleet_checks.repositories import (
@@ -36,6 +33,7 @@ from kalypso_actions.planning.fleet_checks.repositories import (
     unpinned_base_repo,
 )
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.planning.registrations import faulty_heads, registration_reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +46,8 @@ class RegisteredReading:
     reading: Reading | None
     fault: str = ""
 
+
+NOT_READ: Final = RegisteredReading(None)
 
 Registered = Mapping[RepositoryPath, RegisteredReading]
 
@@ -99,9 +99,7 @@ class ControlPlaneBranches:
         scopes = [
             scope
             for name, own in self.own.items()
-            if (
-                scope := _scope(name, own, self.main, _Delivered(registered, delivery, diagnostics))
-            )
+            if (scope := _scope(name, own, self.main, registered, delivery, diagnostics))
         ]
         diagnostics.notes += _unread(scopes, registered)
         is_complete = bool(scopes) and len(scopes) == len(self.environments)
@@ -163,67 +161,15 @@ def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Delivered:
-    """The Workloads of registered repositories, and what is wrong with them."""
-
-    registered: Registered
-    delivery: DeliveryRules
-    diagnostics: Diagnostics
-
-    def workloads(
-        self, registration: WorkloadRegistration, environment: str
-    ) -> tuple[Workload, ...] | None:
-        """Return the Workloads of a registration; None if they were not read, or have faults."""
-        reading = self.of(registration).reading
-        if not reading:
-            return None
-        workloads, findings = read_workloads(
-            registration, environment, reading.documents, self.delivery
-        )
-        faults = [*reading.problems, *findings.problems]
-        warnings = [*reading.warnings, *findings.warnings]
-        _add(self.diagnostics.problems, (registered_problem(registration, item) for item in faults))
-        _add(
-            self.diagnostics.warnings,
-            (
-                *(registered_problem(registration, item) for item in warnings),
-                *(() if workloads or faults else (without_workloads(registration),)),
-            ),
-        )
-        return None if faults else workloads
-
-    def conflicting(
-        self, fleet: Fleet, read: Mapping[str, tuple[Workload, ...] | None]
-    ) -> Collection[str]:
-        """Return the registrations that deliver a name of another owner; report each name.
-
-        The merged tree, which is not read here, decides which registration owns the name.
-        """
-        conflicts = workload_conflicts(
-            {name: workloads for name, workloads in read.items() if workloads},
-            fleet.environment,
-            fleet.targets,
-            Owners(),
-        )
-        registrations = {item.name: item for item in fleet.registrations}
-        for name, problems in conflicts.items():
-            faults = (registered_problem(registrations[name], problem) for problem in problems)
-            _add(self.diagnostics.problems, faults)
-        return conflicts.keys()
-
-    def of(self, registration: WorkloadRegistration) -> RegisteredReading:
-        """Return the documents of a registration."""
-        return self.registered.get(registration.source, RegisteredReading(None))
-
-
-def _add(known: list[Problem], problems: Iterable[Problem]) -> None:
-    """Add the problems that another environment has not reported yet."""
-    known += (item for item in problems if item not in known)
-
-
-def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> FleetScope | None:
-    """Return the scope of an environment.
+def _scope(
+    name: str,
+    own: Reading,
+    main: Reading,
+    registered: Registered,
+    delivery: DeliveryRules,
+    diagnostics: Diagnostics,
+) -> FleetScope | None:
+    """Return the scope of an environment, and add what is wrong with registered repositories.
 
     None if a base repository is not given, or documents have faults: other documents may refer to
     the missing ones.
@@ -238,29 +184,53 @@ def _scope(name: str, own: Reading, main: Reading, delivered: _Delivered) -> Fle
     if faults_of_documents.problems:
         return None
     fleet = dataclasses.replace(fleet, placement=PlacementState(own.placements))
-    workloads: list[Workload] = []
-    unread: list[WorkloadRegistration] = []
-    missing: dict[str, str] = {}
-    read = {item.name: delivered.workloads(item, name) for item in fleet.registrations}
-    conflicting = delivered.conflicting(fleet, read)
-    for registration in fleet.registrations:
-        if fault := delivered.of(registration).fault:
-            missing[registration.name] = fault
-        of_registration = None if registration.name in conflicting else read[registration.name]
-        workloads += of_registration or ()
-        if not any(workload.targets for workload in of_registration or ()):
-            unread.append(registration)
-    return FleetScope.of(fleet, own.documents, workloads, unread, missing)
+    heads = [
+        registration_reading(registration, read.reading, name, delivery)
+        for registration in fleet.registrations
+        if (read := registered.get(registration.source, NOT_READ)).reading
+    ]
+    # The merged tree, which is not read here, decides which registration owns a name.
+    faulty = faulty_heads(heads, name, fleet.targets, None)
+    heads = [faulty.get(head.registration.name, head) for head in heads]
+    for head in heads:
+        _add(diagnostics.problems, head.problems)
+        _add(
+            diagnostics.warnings,
+            (
+                item
+                if item.where == head.registration.where
+                else registered_problem(head.registration, item)
+                for item in head.warnings
+            ),
+        )
+    with_targets = {
+        head.registration.name for head in heads if any(w.targets for w in head.workloads)
+    }
+    return FleetScope.of(
+        fleet,
+        own.documents,
+        [workload for head in heads for workload in head.workloads],
+        [item for item in fleet.registrations if item.name not in with_targets],
+        {
+            item.name: read.fault
+            for item in fleet.registrations
+            if (read := registered.get(item.source, NOT_READ)).fault
+        },
+    )
+
+
+def _add(known: list[Problem], problems: Iterable[Problem]) -> None:
+    """Add the problems that another environment has not reported yet."""
+    known += (item for item in problems if item not in known)
 
 
 def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Problem]:
     """Yield one note about the registered repositories that were not read."""
-    not_read = RegisteredReading(None)
     unread = {
         registration.name: registration
         for scope in scopes
         for registration in scope.unread
-        if registered.get(registration.source, not_read) == not_read
+        if registered.get(registration.source, NOT_READ) == NOT_READ
     }
     for registration in [*unread.values()][:1]:
         yield Problem(
