@@ -12,7 +12,7 @@ from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.processes import Keep, Processes, Progress
-from kalypso_actions.planning.config_checks import ConfigValidator
+from kalypso_actions.planning.config_checks import ConfigKeyReads, ConfigValidator
 from kalypso_actions.platform_config import PlatformConfig
 
 Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
@@ -66,8 +66,9 @@ class AssignmentRenderer:
         self._processes = processes
         self._fleet = fleet
         self._layout = layout
-        self._missing_values = missing_values
         self._platform_config = PlatformConfig(fleet)
+        is_error = missing_values == "error"
+        self._key_reads = ConfigKeyReads(fleet, self._platform_config) if is_error else None
         self._validator = ConfigValidator(self._platform_config)
         self._renderer = rendering.Renderer(
             fleet.environment, fleet.templates, self._layout, unpromoted_templates
@@ -140,9 +141,13 @@ class AssignmentRenderer:
         outcome = self._renderer.render(
             assignment, config, partial(self._validator.failure, assignment, config)
         )
-        if self._missing_values == "error" and not isinstance(outcome, rendering.Failure):
+        if self._key_reads and not isinstance(outcome, rendering.Failure):
             rendered = assignment, outcome
-            return rendering.missing_value_failure(rendered, self._fleet.templates) or outcome
+            return (
+                self._key_reads.failure(assignment)
+                or rendering.missing_value_failure(rendered, self._fleet.templates)
+                or outcome
+            )
         return outcome
 
 

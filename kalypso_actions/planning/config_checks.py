@@ -6,16 +6,18 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from kalypso_actions import config_schemas, rendering
-from kalypso_actions.errors import Location
+from kalypso_actions.errors import Finding, Location, leveled
 from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig
-from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.kinds import Assignment, Fleet, Template
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.layers import AppliedSchema
 
@@ -27,6 +29,8 @@ STEP: Final = 10
 
 KEPT: Final = 10_000
 """The most results to keep."""
+
+KEY_UNSET: Final = "template-key-unset"
 
 _MISSING: Final = re.compile(r"- ([\w.-]+) is required")
 
@@ -88,6 +92,106 @@ class ConfigValidator:
                 labels = ", ".join(f"{name} = {value}" for name, value in lacking)
                 return f"{key} is set in {_file(entry.where)}, but only for {labels}"
         return f"no ConfigMap sets {key}"
+
+
+class ConfigKeyRead(NamedTuple):
+    """A key of the configuration that a Template reads without a guard, and all places."""
+
+    template: str
+    key: str
+    places: tuple[Location, ...]
+
+    @property
+    def message(self) -> str:
+        """The finding for assignments without a value, without their names."""
+        return f"no layer sets .ConfigData.{self.key}, which Template {self.template!r} reads"
+
+
+class ConfigKeyReads:
+    """The keys of the configuration that the Templates of a fleet read without a guard."""
+
+    def __init__(self, fleet: Fleet, platform_config: PlatformConfig) -> None:
+        self._platform_config = platform_config
+        templates = {template.name: _reads(template) for template in fleet.templates}
+        self._reads = {
+            item.name: [
+                read
+                for name in (item.reconciler, item.namespace_service, item.config_type)
+                for read in templates.get(name, ())
+            ]
+            for item in fleet.cluster_types
+        }
+
+    def unset(self, assignments: Iterable[Assignment]) -> dict[ConfigKeyRead, list[Assignment]]:
+        """Return the assignments for which no layer sets a key, by the place that reads it."""
+        by_cluster_type: dict[str, list[Assignment]] = {}
+        for item in assignments:
+            by_cluster_type.setdefault(item.cluster_type.name, []).append(item)
+        unset: dict[ConfigKeyRead, list[Assignment]] = {}
+        for name, items in by_cluster_type.items():
+            reads = self._reads[name]
+            keys = {read.key for read in reads}
+            for alike in self._platform_config.combinations(items, keys) if reads else ():
+                for read in reads:
+                    if not self._is_set(read.key, alike[0]):
+                        unset.setdefault(read, []).extend(alike)
+        return unset
+
+    def failure(self, assignment: Assignment) -> rendering.Failure | None:
+        """Return the first key that no layer sets for an assignment as its failure."""
+        for read in self._reads[assignment.cluster_type.name]:
+            if not self._is_set(read.key, assignment):
+                advice = self._advice(read)
+                return rendering.Failure(read.message, read.places[0], advice, code=KEY_UNSET)
+        return None
+
+    def findings(
+        self,
+        unset: Mapping[ConfigKeyRead, Sequence[Assignment]],
+        gaps: Iterable[Finding] = (),
+    ) -> list[Finding]:
+        """Return one warning for each key, with an assignment as an example.
+
+        `gaps` are warnings about missing values; those with the same cause are left out.
+        """
+        places = {where for read in unset for where in read.places}
+        others = (item for item in gaps if item.where not in places)
+        return [*leveled(others, "warning", "assignment")] + [
+            Finding(
+                f"{read.message}, for {counted(len(items), 'assignment')} "
+                f"({abbreviated([_name(items[0])], 1, len(items) - 1)})",
+                read.places[0],
+                self._advice(read),
+                KEY_UNSET,
+                level="warning",
+                scope="assignment",
+            )
+            for read, items in unset.items()
+        ]
+
+    def _is_set(self, key: str, assignment: Assignment) -> bool:
+        entries = self._platform_config.entries_of(key)
+        return any(not self._platform_config.lacking(assignment, entry) for entry in entries)
+
+    def _advice(self, read: ConfigKeyRead) -> str:
+        known = {entry.key for entry in self._platform_config.entries} - {read.key}
+        close = nearest(read.key, sorted(known))
+        suggestion = f"did you mean {close}? Otherwise set" if close else "set"
+        return (
+            f"{suggestion} the key in a ConfigMap that applies there, or give it a default: "
+            f'{{{{ .ConfigData.{read.key} | default "" }}}}'
+        )
+
+
+def _reads(template: Template) -> list[ConfigKeyRead]:
+    places: dict[str, list[Location]] = {}
+    for key, where in rendering.keys_read(template):
+        places.setdefault(key, []).append(where)
+    return [ConfigKeyRead(template.name, key, tuple(at)) for key, at in places.items()]
+
+
+def _name(assignment: Assignment) -> str:
+    return f"{assignment.target.name} on {assignment.cluster_type.name}"
 
 
 class _Results(Generic[Result]):

@@ -42,8 +42,10 @@ from kalypso_actions.model.tree import (
     TreeChanges,
 )
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, PlannedAssignment
+from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
+from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -176,7 +178,7 @@ def make_plan(
         layout_options(options),
         lambda: assignment_renderer(snapshot, fleet, options, processes),
         progress,
-        code=options.code,
+        code=options.code and f"{options.code} {options.missing_values}",
         verify=options.verify,
     )
     desired = _desired_trees(snapshot, options, fleet, schedule, rendered)
@@ -187,7 +189,9 @@ def make_plan(
             refuted = rendered.refuted(changes, base.repository)
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
         trees.append(changes)
-    gaps = rendering.value_gaps(rendered.written, fleet.templates)
+    reads = ConfigKeyReads(fleet, PlatformConfig(fleet))
+    unset = reads.unset(item.assignment for item in rendered.planned if item.failure is None)
+    gaps = reads.findings(unset, rendering.value_gaps(rendered.written, fleet.templates))
     findings = plan_findings(snapshot, found, gaps, trees, rendered.failed, options)
     trees = with_mass_removals(trees, snapshot.base_trees, findings, options)
     removals = (changes.mass_removal for changes in trees)
@@ -347,7 +351,7 @@ def plan_findings(
     of_failure: Level = "error" if options.on_failure == "block" else "warning"
     findings = [
         *found.findings,
-        *leveled(gaps, "warning", "assignment"),
+        *gaps,
     ]
     for changes in trees:
         findings += leveled(changes.problems, "error", "run")

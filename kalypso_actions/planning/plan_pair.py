@@ -37,12 +37,13 @@ from kalypso_actions.model.differences import (
     ValueChange,
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
 from kalypso_actions.model.processes import Processes, Progress, no_progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.planning.assignment_rendering import Folders, PlannedAssignment, divided
+from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads
 from kalypso_actions.planning.plan import (
     PlanOptions,
     assignment_renderer,
@@ -108,7 +109,7 @@ def plan_pair(
     warnings_new, warnings_known = new_findings(
         of_level(before_findings, "warning"), of_level(after_findings, "warning")
     )
-    gaps_new, gaps_known = _value_gaps(after, compared)
+    gaps_new, gaps_known = _value_gaps(before, after, compared)
     result = Comparison(
         environment=head.environment,
         assignments_added=_names(after, after.assignments.keys() - before.assignments.keys()),
@@ -171,6 +172,7 @@ class _PairSide:
         self.fleet, schedule, self._found = schedule_snapshot(snapshot, scheduler)
         self.assignments = {item.folder: item for item in schedule.assignments}
         self._renderer = assignment_renderer(snapshot, self.fleet, options)
+        self.key_reads = ConfigKeyReads(self.fleet, PlatformConfig(self.fleet))
         self._secrets = SecretTexts(mask)
         self._rendered: dict[str, _RenderedSide] = {}
         self._failed: list[PlannedAssignment] = []
@@ -224,6 +226,13 @@ class _PairSide:
         if side and side.failure:
             item = self._renderer.taken_over(self.assignments[folder], ())
             self._failed.append(item._replace(failure=side.failure))
+
+    def unset_keys(self) -> Iterator[tuple[ConfigKeyRead, list[Assignment]]]:
+        """Yield the keys that Templates read and no layer sets, with the assignments."""
+        if self._options.missing_values == "warn":
+            failed = {item.assignment.folder for item in self._failed}
+            items = (item for folder, item in self.assignments.items() if folder not in failed)
+            yield from self.key_reads.unset(items).items()
 
     def repositories(self, folder: str) -> frozenset[str]:
         """Return the repositories whose content may be in the files of a rendered assignment."""
@@ -447,7 +456,7 @@ def _readme_diffs(before: _PairSide, after: _PairSide, mask: Mask) -> Iterator[F
 
 
 def _value_gaps(
-    after: _PairSide, compared: Mapping[str, _ComparedAssignment]
+    before: _PairSide, after: _PairSide, compared: Mapping[str, _ComparedAssignment]
 ) -> tuple[list[Finding], int]:
     """Return warnings for new lines without a value, and the number of warnings for known ones."""
     new: dict[frozenset[str], list[Rendered]] = {}
@@ -458,12 +467,31 @@ def _value_gaps(
             rows = new.setdefault(after.repositories(folder), [])
             rows.append((after.assignments[folder], {name: line}))
     templates = after.fleet.templates
+    earlier = {
+        (read.template, read.key, assignment.folder)
+        for read, assignments in before.unset_keys()
+        for assignment in assignments
+    }
+    unset: dict[frozenset[str], dict[ConfigKeyRead, list[Assignment]]] = {}
+    unset_known: dict[ConfigKeyRead, list[Assignment]] = {}
+    for read, assignments in after.unset_keys():
+        for assignment in assignments:
+            folder = assignment.folder
+            if (read.template, read.key, folder) not in earlier:
+                of_read = unset.setdefault(after.repositories(folder), {})
+                of_read.setdefault(read, []).append(assignment)
+            elif folder in compared:
+                unset_known.setdefault(read, []).append(assignment)
     problems = [
         _quoting(problem, repositories)
-        for repositories, rows in new.items()
-        for problem in rendering.value_gaps(rows, templates)
+        for repositories in dict.fromkeys((*new, *unset))
+        for problem in after.key_reads.findings(
+            unset.get(repositories, {}),
+            rendering.value_gaps(new.get(repositories, ()), templates),
+        )
     ]
-    return problems, len(rendering.value_gaps(known, templates))
+    gaps_known = rendering.value_gaps(known, templates)
+    return problems, len(after.key_reads.findings(unset_known, gaps_known))
 
 
 def _quoting(problem: Finding, repositories: Iterable[str]) -> Finding:

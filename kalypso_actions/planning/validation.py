@@ -22,7 +22,7 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
-from kalypso_actions.planning.config_checks import ConfigValidator
+from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads, ConfigValidator
 from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.branches import (
@@ -328,12 +328,19 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
     failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
     templates: dict[str, kinds.Template] = {}
+    unset: dict[ConfigKeyRead, list[Assignment]] = {}
     for scope in view.scopes:
         assignments = _assignments(scope, view, options.scheduler, now, found)
-        rendered += _rendered(scope.fleet, assignments, layout_options(options), failures)
+        of_scope = [*_rendered(scope.fleet, assignments, layout_options(options), failures)]
+        rendered += of_scope
         templates |= {template.name: template for template in scope.fleet.templates}
+        reads = ConfigKeyReads(scope.fleet, PlatformConfig(scope.fleet))
+        for read, items in reads.unset(assignment for assignment, _ in of_scope).items():
+            unset.setdefault(read, []).extend(items)
     found.problems += failures.values()
     gaps = rendering.value_gaps(rendered, [*templates.values()])
+    if view.scopes:
+        gaps = reads.findings(unset, gaps)
     (found.problems if options.missing_values == "error" else found.warnings).extend(gaps)
     return found
 

@@ -25,6 +25,7 @@ from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.template_lint import (
     Rendered,
     fields_read,
+    keys_read,
     lacks_value,
     missing_value_failure,
     unknown_fields,
@@ -44,6 +45,7 @@ __all__ = [
     "is_builtin_config",
     "is_excessive",
     "join_manifests",
+    "keys_read",
     "lacks_value",
     "missing_template",
     "missing_value_failure",

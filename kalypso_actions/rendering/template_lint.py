@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -81,6 +82,28 @@ def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]
                     seen.add((names, line))
                     is_text = isinstance(source, str)
                     yield names, template.at(index, line, column) if is_text else template.at(index)
+
+
+_GUARDS: Final = frozenset(
+    {"coalesce", "default", "dig", "empty", "get", "hasKey", "or", "ternary"}
+)
+"""The functions that accept a key without a value."""
+
+
+def keys_read(template: Template) -> Iterator[tuple[str, Location]]:
+    """Yield each key of the configuration that a Go template reads without a guard, and its places.
+
+    In Jinja2, a key without a value is an error already.
+    """
+    for index, source in enumerate(() if is_jinja(template) else template.manifests):
+        for text in _texts(source):
+            with suppress(gotemplate.TemplateError):
+                required = gotemplate.required_fields(text, FUNCTIONS, REFUSED, _GUARDS)
+                for (field, *keys), line, column in required:
+                    is_text = isinstance(source, str)
+                    if field == "ConfigData" and keys:
+                        where = template.at(index, line, column) if is_text else template.at(index)
+                        yield keys[0], where
 
 
 def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:

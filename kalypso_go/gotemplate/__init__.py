@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_go.gotemplate.analysis import changes_data, root_fields
+from kalypso_go.gotemplate.analysis import changes_data, required_fields, root_fields
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
@@ -32,6 +32,7 @@ __all__ = [
     "Template",
     "TemplateError",
     "parse",
+    "required_fields",
     "root_fields",
 ]
 

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
 
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.errors import Source
-from kalypso_go.gotemplate.nodes import Field, Identifier, Node, Range, Variable, With
+from kalypso_go.gotemplate.nodes import (
+    Body,
+    Command,
+    Dot,
+    Field,
+    Identifier,
+    If,
+    Node,
+    Pipe,
+    Range,
+    String,
+    TemplateCall,
+    Variable,
+    With,
+)
 from kalypso_go.gotemplate.parser import Names, parse_trees
 from kalypso_go.gotemplate.values import Function
 
@@ -51,6 +65,149 @@ def _fields(value: object, *, is_root: bool) -> Iterator[tuple[tuple[str, ...], 
         case Node():
             for field in fields(value):
                 yield from _fields(getattr(value, field.name), is_root=is_root)
+
+
+def required_fields(
+    text: str,
+    functions: Mapping[str, Function],
+    refused: Mapping[str, str],
+    guards: Collection[str],
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Yield the fields that a template reads without a guard, as `root_fields` does.
+
+    `if`, `with`, a `range` with `else`, and the functions `guards` accept a field without a value;
+    a field that a condition names has a guard in all branches. This follows dot and variables that
+    stand for a field, `index` with constant keys, and definitions where a template calls them.
+    Raises `TemplateError` if the text does not parse.
+    """
+    source = Source("template", text)
+    names = Names({**BUILTINS, **functions}, refused)
+    trees = parse_trees(source, names, DEFAULT_LIMITS.parse_depth)
+    reads = _RequiredFields(trees, guards)
+    for path, position in reads.of(trees[source.name], (), frozenset()):
+        yield path, source.line(position), source.column(position) + 1
+
+
+_FieldPath = tuple[str, ...]
+
+
+class _RequiredFields:
+    """Finds the fields that a template reads without a guard.
+
+    A path leads from the data to a value; it is None for a value that is not a field of the data.
+    A field of the data itself always has a value, so a test of it guards no key below it.
+    """
+
+    def __init__(self, trees: Mapping[str, Body], guards: Collection[str]) -> None:
+        self._trees = trees
+        self._guards = guards
+        self._variables: dict[str, _FieldPath | None] = {"$": ()}
+        self._called: set[tuple[str, _FieldPath | None]] = set()
+
+    def of(
+        self, value: object, dot: _FieldPath | None, tested: frozenset[_FieldPath]
+    ) -> Iterator[tuple[_FieldPath, int]]:
+        """Yield each path that a node or a tuple of nodes reads, unless it is `tested`."""
+        match value:
+            case If() | With() | Range():
+                yield from self._of_branches(value, dot, tested)
+            case Pipe(commands=commands, variables=variables):
+                self._declare(value, dot)
+                is_alias = variables and not value.assigns and self._path(value, dot) is not None
+                unguarded = () if is_alias else self._after_guards(commands)
+                yield from self.of(unguarded, dot, tested)
+            case TemplateCall(name=name, pipe=pipe) if name in self._trees:
+                yield from self._of_definition(name, self._path(pipe, dot), tested)
+            case Command(arguments=arguments) if self._path(value, dot) is None:
+                yield from self.of(arguments, dot, tested)
+            case Command() | Field() | Variable() | Dot():
+                path = self._path(value, dot)
+                if path and not any(path[: len(each)] == each for each in tested if len(each) > 1):
+                    yield path, value.position
+            case _:
+                for part in _parts(value):
+                    yield from self.of(part, dot, tested)
+
+    def _of_branches(
+        self, value: If | With | Range, dot: _FieldPath | None, tested: frozenset[_FieldPath]
+    ) -> Iterator[tuple[_FieldPath, int]]:
+        if isinstance(value, Range):
+            if value.otherwise is None:
+                yield from self.of(value.pipe.commands, dot, tested)
+            self._variables |= {variable.names[0]: None for variable in value.pipe.variables}
+            yield from self.of(value.body, None, tested)
+        else:
+            tested |= {path for case in value.cases for path in self._tested(case.pipe, dot)}
+            for case in value.cases:
+                self._declare(case.pipe, dot)
+                inner = dot if isinstance(value, If) else self._path(case.pipe, dot)
+                yield from self.of(case.body, inner, tested)
+        yield from self.of(value.otherwise, dot, tested)
+
+    def _of_definition(
+        self, name: str, path: _FieldPath | None, tested: frozenset[_FieldPath]
+    ) -> Iterator[tuple[_FieldPath, int]]:
+        """Yield the paths that a called definition reads; for each data once."""
+        if (name, path) not in self._called:
+            self._called.add((name, path))
+            outer, self._variables = self._variables, {"$": path}
+            yield from self.of(self._trees[name], path, tested)
+            self._variables = outer
+
+    def _declare(self, pipe: Pipe, dot: _FieldPath | None) -> None:
+        path = None if pipe.assigns else self._path(pipe, dot)
+        self._variables |= {variable.names[0]: path for variable in pipe.variables}
+
+    def _after_guards(self, commands: tuple[Command, ...]) -> tuple[Command, ...]:
+        """Return the commands of a pipeline whose arguments no guard accepts."""
+        guarded = [
+            number
+            for number, command in enumerate(commands, 1)
+            if isinstance(command.arguments[0], Identifier)
+            and command.arguments[0].name in self._guards
+        ]
+        return commands[guarded[-1] :] if guarded else commands
+
+    def _path(self, value: object, dot: _FieldPath | None) -> _FieldPath | None:
+        """Return the path of the field that a node stands for."""
+        match value:
+            case Dot():
+                return dot
+            case Field(names=names):
+                return None if dot is None else (*dot, *names)
+            case Variable(names=(name, *names)):
+                known = self._variables.get(name)
+                return None if known is None else (*known, *names)
+            case Pipe(commands=(Command(arguments=arguments),)) | Command(arguments=arguments):
+                match arguments:
+                    case (operand,):
+                        return self._path(operand, dot)
+                    case (Identifier(name="index"), operand, *keys):
+                        path = self._path(operand, dot)
+                        texts = [key.text for key in keys if isinstance(key, String)]
+                        is_known = path is not None and len(texts) == len(keys)
+                        return (*path, *texts) if is_known and path is not None else None
+        return None
+
+    def _tested(self, value: object, dot: _FieldPath | None) -> Iterator[_FieldPath]:
+        """Yield the paths that a condition names, also those with a key as a constant text."""
+        path = self._path(value, dot)
+        if path:
+            yield path
+        if isinstance(value, Command):
+            keys = [item.text for item in value.arguments if isinstance(item, String)]
+            for item in value.arguments:
+                base = self._path(item, dot)
+                yield from ((*base, key) for key in keys if base is not None)
+        for part in _parts(value):
+            yield from self._tested(part, dot)
+
+
+def _parts(value: object) -> Iterable[object]:
+    """Return the parts of a node, or the items of a tuple; texts and numbers have none."""
+    if isinstance(value, Node):
+        return [getattr(value, field.name) for field in fields(value)]
+    return value if isinstance(value, tuple) else ()
 
 
 def changes_data(tree: object, functions: Mapping[str, Function]) -> bool:

@@ -197,7 +197,7 @@ def test_a_line_without_a_value_is_new_or_known(was_there: bool, expected: tuple
 
 
 def test_new_lines_without_a_value_come_in_the_order_of_their_assignments() -> None:
-    gap = template("reconciler", "port: {{ .ConfigData.NONE }}\n{{ .ConfigData.K }}\n")
+    gap = template("reconciler", "port: {{ .Labels.NONE }}\n{{ .ConfigData.K }}\n")
     base = replace(fleet_with(), cluster_types=(LARGE,), templates=(gap, *TEMPLATES[1:]))
     head = replace(
         base,

@@ -148,10 +148,10 @@ def test_a_field_that_writes_no_value_is_one_warning() -> None:
 def test_missing_values_are_an_error_if_wanted() -> None:
     old = "flux\nspec:\n  type: reconciler\n  manifests:\n    - 'namespace: {{ .Namespace }}'"
     plane = edited(sound(), "main/templates.yaml", old, old.replace("Namesp", "ConfigData.Namesp"))
-    assert [item.code for item in findings(plane).warnings] == ["template-no-value"]
+    assert [item.code for item in findings(plane).warnings] == ["template-key-unset"]
     diagnostics = findings(plane, missing_values="error")
     assert ([i.code for i in diagnostics.problems], diagnostics.warnings) == (
-        ["template-no-value"],
+        ["template-key-unset"],
         [],
     )
 
@@ -258,7 +258,10 @@ def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:
     assert diagnostics.problems == []
 
 
-@pytest.mark.parametrize("missing", ["ConfigData.REGOIN", "Manifests.image", "Labels.team"])
+KEY = "ConfigData.REGOIN | quote"
+
+
+@pytest.mark.parametrize("missing", ["Manifests.image", "Labels.team"])
 def test_a_missing_value_is_a_warning(missing: str) -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", missing))
     (warning,) = findings(plane).warnings
@@ -266,6 +269,17 @@ def test_a_missing_value_is_a_warning(missing: str) -> None:
     assert (
         f"'{{{{ .{missing} }}}}' writes '<no value>' into 2 files (boards-test" in warning.message
     )
+
+
+def test_a_key_that_no_layer_sets_is_one_warning_for_all_environments() -> None:
+    plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", KEY))
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("template-key-unset", "main/templates.yaml:18")]
+    assert warning.message == (
+        "no layer sets .ConfigData.REGOIN, which Template 'space' reads, for 2 assignments "
+        "(boards-test on edge and 1 more)"
+    )
+    assert warning.advice.startswith("did you mean REGION? Otherwise set the key")
 
 
 def test_a_configuration_that_a_schema_refuses_is_a_problem() -> None:
