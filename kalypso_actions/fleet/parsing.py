@@ -68,6 +68,9 @@ _CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
 
 _PREFIX: Final = "kalypso.io/"
 
+SOPS: Final = "sops"
+"""The key that SOPS adds to a file that it encrypts: https://getsops.io/docs/"""
+
 _OF_ALL_KINDS: Final = (kinds.IGNORE_ANNOTATION, kinds.IGNORE_REASON_ANNOTATION)
 
 _OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -100,7 +103,9 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
     if model is None:
         return None
     # A misspelled field often explains a missing one, so warnings come first.
-    diagnostics.warnings.extend(_unknown_fields(document, model, document.body, ()))
+    diagnostics.warnings.extend(_unread_values(document))
+    body = {key: value for key, value in document.body.items() if key != SOPS}
+    diagnostics.warnings.extend(_unknown_fields(document, model, body, ()))
     diagnostics.warnings.extend(_annotation_faults(document))
     faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
     try:
@@ -224,6 +229,30 @@ def _describe(value: object) -> str:
             return "a list"
         case _:
             return "a mapping"
+
+
+def _unread_values(document: Document) -> Iterator[Problem]:
+    """Warn about values that arrive encrypted, or not at all."""
+    subject = f"{document.kind} {document.name!r}"
+    match document.body:
+        case {"metadata": {"labels": {kinds.PLATFORM_CONFIG_LABEL: "true"}}}:
+            is_config = True
+        case _:
+            is_config = False
+    if document.kind == "ConfigMap" and not is_config:
+        return
+    if SOPS in document.body:
+        message = f"{subject} is encrypted with SOPS: its values arrive encrypted"
+        advice = (
+            "commit it in plain text, and keep secrets where the application reads them: name a "
+            "Secret in the Template"
+        )
+        yield Problem(message, document.key_at(SOPS), advice, "values-encrypted")
+    binary = document.body.get("binaryData")
+    if document.kind == "ConfigMap" and isinstance(binary, dict) and binary:
+        message = f"{subject}: binaryData is not read: {', '.join(map(str, binary))}"
+        advice = "write the values as texts under data"
+        yield Problem(message, document.key_at("binaryData"), advice, "config-binary-data")
 
 
 def _name_faults(document: Document) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ MAX_VALUES: Final = 2_000_000
 MAX_SIZE: Final = 10 << 20
 """Characters and values of a document with aliases, each of which counts."""
 MAX_DEPTH: Final = 100
+LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 MAX_PROBLEMS: Final = 100
 
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
@@ -70,6 +71,10 @@ def read_text(content: bytes, where: Location) -> str | Problem:
     """Return the text of a file, or the reason why it cannot be read."""
     if len(content) > MAX_BYTES:
         return too_large(where, len(content))
+    if content.startswith(LFS_POINTER):
+        message = "the file is a pointer of Git LFS, which is not followed"
+        advice = "store the file in git itself: remove its pattern from .gitattributes, and add it"
+        return Problem(message, where, advice, "file-lfs-pointer")
     try:
         return _decode(content)
     except UnicodeDecodeError as error:

@@ -100,6 +100,26 @@ def test_every_problem_is_reported_at_once() -> None:
     assert len(problems) == 3
 
 
+CONFIG = """
+    apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: app, labels: {platform-config: "true"}}
+    data: {REGION: "ENC[AES256_GCM,data:Tr7o=,type:str]"}
+"""
+
+
+def test_values_that_arrive_encrypted_or_not_at_all() -> None:
+    _, problems, warnings = parse(f"{CONFIG}    binaryData: {{A: eA==}}\n    sops: {{mac: x}}\n")
+    assert not problems
+    assert [warning.partition(" (")[0] for warning in warnings] == [
+        "test: file.yaml:7: ConfigMap 'app' is encrypted with SOPS: its values arrive encrypted",
+        "test: file.yaml:6: ConfigMap 'app': binaryData is not read: A",
+    ]
+    unread = CONFIG.replace('"true"', '"false"')
+    assert parse(f"{unread}    binaryData: {{A: eA==}}\n    sops: {{mac: x}}\n")[1:] == ([], [])
+    assert "ClusterType 'large' is encrypted" in parse(f"{CLUSTER_TYPE}sops: {{mac: x}}\n")[2][0]
+
+
 def test_unknown_fields_warn_with_the_nearest_name() -> None:
     noun, problems, warnings = parse(CLUSTER_TYPE + "  configtype: configmap\n")
     assert noun is not None

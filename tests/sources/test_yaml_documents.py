@@ -371,12 +371,17 @@ def test_encodings_and_line_ends(content: bytes, value: str) -> None:
 @pytest.mark.parametrize(
     ("content", "line", "message"),
     [
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 12\n",
+            0,
+            "the file is a pointer of Git LFS, which is not followed",
+        ),
         (b"a: \xff\n", 1, "the file is not UTF-8 (byte 3)"),
         (b"a: 1\nb: \xc3", 2, "the file is not UTF-8 (byte 8)"),
         (b"\xff\xfea", 1, "the file is not UTF-8 (byte 2)"),
         (b"#" * (MAX_BYTES + 1), 0, "the file has 64.0 MiB, but the limit is 64 MiB"),
     ],
-    ids=["Latin-1", "a half character", "half UTF-16", "too large"],
+    ids=["Git LFS", "Latin-1", "a half character", "half UTF-16", "too large"],
 )
 def test_bytes_that_are_no_text(content: bytes, line: int, message: str) -> None:
     problem = read_text(content, Location("repo", "x.yaml"))

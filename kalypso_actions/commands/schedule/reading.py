@@ -122,7 +122,9 @@ def _branches(
 ) -> Iterator[GitOpsBranch]:
     """Yield the GitOps branches; their trees say whether a run has written exactly them."""
     repos = control_plane.fleet.gitops_repos
-    places = gitops_branches(context, environment, repos)
+    unknown = (item for item in control_plane.findings.problems if item.code == "kind-unknown")
+    faults = (*control_plane.environment.problems, *unknown)
+    places = gitops_branches(context, environment, repos, faults)
     names = own_branches(prefix, environment.name, repos)
     branches = [
         read_gitops_branch(replace(place, own_branch=names[place.gitops_repo]), context)

@@ -10,7 +10,7 @@ branches that they name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
@@ -324,13 +324,20 @@ def read_leniently(
 
 
 def gitops_branches(
-    context: CommandContext, environment: Environment, repos: tuple[GitOpsRepo, ...]
+    context: CommandContext,
+    environment: Environment,
+    repos: tuple[GitOpsRepo, ...],
+    faults: Iterable[Problem] = (),
 ) -> tuple[GitOpsBranch, ...]:
     """Return the branches that an environment's GitOpsRepos name.
 
-    Raises KalypsoError for no GitOpsRepo, or one outside of this GitHub.
+    `faults` are those of the environment's branch: without a GitOpsRepo, they may hide one. Raises
+    KalypsoError for no GitOpsRepo, or one outside of this GitHub.
     """
     if not repos:
+        causes = tuple(dict.fromkeys(faults))
+        if causes:
+            raise KalypsoError.of(causes)
         raise KalypsoError(
             f"the environment {environment.name} has no GitOpsRepo",
             environment.where,

@@ -103,9 +103,10 @@ def _branches(context: CommandContext, environment: Environment) -> EnvironmentB
     except KalypsoError as error:
         return EnvironmentBranches(environment, None, (), error.problems)
     try:
-        places = gitops_branches(context, environment, reading.gitops_repos)
+        places = gitops_branches(context, environment, reading.gitops_repos, reading.problems)
     except KalypsoError as error:
-        return EnvironmentBranches(environment, reading, (), (*reading.problems, *error.problems))
+        problems = tuple(dict.fromkeys((*reading.problems, *error.problems)))
+        return EnvironmentBranches(environment, reading, (), problems)
     return EnvironmentBranches(environment, reading, places, reading.problems)
 
 

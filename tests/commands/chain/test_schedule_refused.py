@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
 
+from kalypso_actions.commands.shared.environment_branch import gitops_branches
 from kalypso_actions.errors import KalypsoError, UsageError
+from tests.breaks import breaks, turned
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.proposals import messages, run, run_schedule
@@ -67,6 +70,78 @@ def test_without_a_gitops_repo(acme: Organisation) -> None:
     problem = refused(acme).problem
     assert problem.message == "the environment dev has no GitOpsRepo"
     assert problem.advice.startswith("add one on its branch dev")
+
+
+KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n"
+
+
+@breaks(
+    "a fault hides behind the GitOpsRepo that it hides",
+    turned(gitops_branches, "causes", "()"),
+    case="a syntax error",
+)
+@pytest.mark.parametrize(
+    ("files", "place", "code"),
+    [
+        pytest.param(
+            {"gitops-repo.yaml": "kind: [\n"},
+            "gitops-repo.yaml:1",
+            "yaml-invalid",
+            id="a syntax error",
+        ),
+        pytest.param(
+            {"gitops-repo.yaml": POINTER}, "gitops-repo.yaml", "file-lfs-pointer", id="Git LFS"
+        ),
+        pytest.param(
+            {"gitops-repo.yaml": documents.gitops_repo("x", "dev").replace("repo:", "repp:")},
+            "gitops-repo.yaml:4",
+            "field-invalid",
+            id="a missing field",
+        ),
+        pytest.param(
+            {"gitops-repo.yaml": documents.gitops_repo("x", "dev").replace("GitOps", "Gitops")},
+            "gitops-repo.yaml:2",
+            "kind-unknown",
+            id="an unknown kind",
+        ),
+        pytest.param(
+            {"kustomization.yaml": KUSTOMIZATION, "kustomization.yml": KUSTOMIZATION},
+            "kustomization.yaml",
+            "kustomization-invalid",
+            id="two kustomizations",
+        ),
+        pytest.param(
+            {"kustomization.yaml": f"{KUSTOMIZATION}resources: [absent.yaml]\n"},
+            "kustomization.yaml:3",
+            "kustomization-resource-missing",
+            id="a missing file",
+        ),
+        pytest.param(
+            {"kustomization.yaml": f"{KUSTOMIZATION}resources: [policy.yaml]\nnamePrefix: x-\n"},
+            "kustomization.yaml:4",
+            "kustomize-missing",
+            id="a build without its program",
+        ),
+    ],
+)
+def test_the_fault_that_hides_the_gitops_repo_is_the_problem(
+    acme: Organisation, files: dict[str, str | None], place: str, code: str
+) -> None:
+    acme.commit(dict(files), "dev")
+    error = refused(acme, variables={"PATH": git_alone(acme)})
+    assert [problem.code for problem in error.problems] == [code]
+    where = error.problem.where
+    assert where is not None
+    assert f"{where.path}:{where.line}".removesuffix(":0") == place
+
+
+def git_alone(acme: Organisation) -> str:
+    """Return a PATH without kustomize."""
+    programs = acme.folder / "git"
+    programs.mkdir()
+    (programs / "git").symlink_to(shutil.which("git") or "git")
+    return str(programs)
 
 
 def test_an_environment_that_does_not_exist(acme: Organisation) -> None:

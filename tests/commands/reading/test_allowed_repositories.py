@@ -76,6 +76,23 @@ def test_what_globs_allow(globs: list[str], url: str, allowed: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        (
+            "https://git.test:8443/acme/shop",
+            "allowed-repositories replaces its default acme/*: add",
+        ),
+        ("https://git.test:8443/others/shop", "add it to allowed-repositories, or correct the URL"),
+    ],
+)
+def test_globs_replace_the_default(url: str, advice: str) -> None:
+    repositories = AllowedRepositories(["friends/*"], "https://git.test:8443", "acme/fleet")
+    with pytest.raises(KalypsoError) as refused:
+        repositories.check(url)
+    assert refused.value.problem.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
     "glob",
     [
         *("*", "acme", "acme/", "", "git*.corp.test/acme/*", "*.*.test/acme/*", "a.*.test/acme/*"),

@@ -42,7 +42,9 @@ class AllowedRepositories:
         server = urlsplit(server_url).netloc
         owner = control_plane.partition("/")[0]
         own = filter(None, (control_plane, own_repository))
-        allowed = [*(globs or [f"{owner}/*"]), *own]
+        self._default = f"{owner}/*"
+        allowed = [*(globs or [self._default]), *own]
+        self._replaced = _Glob.parse(self._default, server) if globs and owner else None
         self._globs = [_Glob.parse(glob, server) for glob in allowed]
 
     def check(self, url: str) -> None:
@@ -54,6 +56,11 @@ class AllowedRepositories:
         if any(glob.matches(host, path, crossing=True) for glob in self._globs):
             advice = (
                 "in allowed-repositories, * matches one segment of a path: write ** for several"
+            )
+        elif self._replaced and self._replaced.matches(host, path):
+            advice = (
+                f"allowed-repositories replaces its default {self._default}: add that to it, or "
+                "this repository"
             )
         message = "this repository is not among those that may be read"
         raise KalypsoError(message, Location(without_secret(url)), advice)
