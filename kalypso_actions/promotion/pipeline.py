@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.promotion.start_records import StartRecord
-from kalypso_actions.promotion.statuses import State, posted_for
+from kalypso_actions.promotion.statuses import CI_CONTEXT, State, context, posted_for
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
@@ -87,10 +87,13 @@ class EnvironmentMoment:
             return self.status.description
         if self.promoted is None:
             return "Nothing promoted"
-        is_merged = bool(self.tracked_commits) and all(
-            each == self.promoted.id for each in self.tracked_commits
-        )
-        return "Merged, without a status" if is_merged else "Promoted, without a status"
+        return f"{'Merged' if self.is_merged else 'Promoted'}, without a status"
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the trees of all GitOps branches name the promoted commit."""
+        commit = self.promoted.id if self.promoted else ""
+        return bool(self.tracked_commits) and all(each == commit for each in self.tracked_commits)
 
 
 def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
@@ -102,9 +105,27 @@ def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
         yield Wait("people", "correct the failure, then run check-promote again", url)
     if moment.state is State.DEPLOYING:
         yield Wait("clusters", "report that they comply", url)
-    if moment.state is State.PROMOTED and not moment.proposals:
+    is_unread = moment.status is None and moment.record is None and moment.promoted is not None
+    awaits_schedule = moment.state is State.PROMOTED or (is_unread and not moment.is_merged)
+    if awaits_schedule and not moment.proposals:
         yield Wait("a run", "of schedule, which proposes the tree", url)
     yield from _of_previous(moment)
+
+
+def waits_of_main(
+    main: CommitView | None, environments: Mapping[str, EnvironmentMoment]
+) -> Iterator[Wait]:
+    """Yield what the head of main waits for, until it is on its way to an environment."""
+    promoted = {each.promoted.id for each in environments.values() if each.promoted}
+    if main is None or main.id in promoted:
+        return
+    commit, ci = f"{main.id[:7]} {main.subject}", main.statuses.get(CI_CONTEXT)
+    if ci is None:
+        yield Wait("a run", f"of ci with {commit}: none has posted a status")
+    elif ci.state != "success":
+        yield Wait("people", f"correct the problems that ci found in {commit}", ci.target_url)
+    elif not any(context(name).lower() in main.statuses for name in environments):
+        yield Wait("a run", f"of cd with {commit}, or of the approval of its job", ci.target_url)
 
 
 def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:

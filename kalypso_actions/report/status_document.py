@@ -149,7 +149,7 @@ class StatusDocument(Document):
     """The output of `kalypso status --output json`: the pipeline `at` one moment.
 
     `ci` is the state of the status `kalypso / ci` of the head of main, `waits` are the open pull
-    requests to main.
+    requests to main, and what its head waits for.
     """
 
     schema_name: str = Field("kalypso.status/v1", alias="schema")
@@ -177,7 +177,7 @@ def print_status(console: Console, document: StatusDocument) -> None:
 def pipeline(document: StatusDocument) -> Group:
     """Return the table of the environments, with main above it, and waits and clusters below."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("environment", "state", "commit", "main ahead", "assignments"):
+    for heading in ("environment", "state", "commit", "main ahead", "assignments merged"):
         table.add_column(heading, overflow="fold")
     for entry in document.environments:
         table.add_row(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,8 +12,14 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion.environments import in_order, previous_of
-from kalypso_actions.promotion.pipeline import EnvironmentMoment, PipelineProposal, waits_of
+from kalypso_actions.promotion.pipeline import (
+    EnvironmentMoment,
+    PipelineProposal,
+    waits_of,
+    waits_of_main,
+)
 from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.statuses import CI_CONTEXT
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WHERE = Location("cp")
@@ -76,6 +83,9 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
             moment("Deployed", record=StartRecord("starting", "d")),
             [("a run", "of schedule, which was started")],
         ),
+        (moment(), []),
+        (moment(tracked_commits=("",)), [("a run", "of schedule, which proposes the tree")]),
+        (moment(tracked_commits=("",), record=StartRecord("scheduled", "d")), []),
         (moment("Deployed", previous=earlier("Deployed", 1)), []),
         (
             moment("Deployed", previous=earlier("Deploying", 2)),
@@ -100,6 +110,9 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
         "blocked",
         "given up",
         "starting",
+        "merged without a status",
+        "never scheduled",
+        "scheduled without a status",
         "the same as before it",
         "an environment before it deploys",
         "an environment before it has deployed",
@@ -108,6 +121,41 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
 )
 def test_what_waits_for_whom(given: EnvironmentMoment, waits: list[tuple[str, str]]) -> None:
     assert [(wait.waits_for, wait.text) for wait in waits_of(given)] == waits
+
+
+def head(state: str, *contexts: str) -> CommitView:
+    """Return the head of main with a status of ci, and statuses in other contexts."""
+    given: Any = state
+    statuses = {name: CommitStatus(name, "pending", "Promoted") for name in contexts}
+    ci = {CI_CONTEXT: CommitStatus(CI_CONTEXT, given, "", "https://run")} if state else {}
+    return replace(commit(3), statuses=statuses | ci)
+
+
+@pytest.mark.parametrize(
+    ("main", "promoted", "waits"),
+    [
+        (None, 1, []),
+        (head(""), 3, []),
+        (head(""), 1, [("a run", "of ci with 3333333 change 3: none has posted a status")]),
+        (
+            head("failure"),
+            1,
+            [("people", "correct the problems that ci found in 3333333 change 3")],
+        ),
+        (
+            head("success"),
+            1,
+            [("a run", "of cd with 3333333 change 3, or of the approval of its job")],
+        ),
+        (head("success", "dev environment"), 1, []),
+    ],
+    ids=["no main", "on its way", "no ci", "refused by ci", "no cd", "cd has decided"],
+)
+def test_what_main_waits_for(
+    main: CommitView | None, promoted: int, waits: list[tuple[str, str]]
+) -> None:
+    environments = {"dev": moment(promoted=commit(promoted)), "stage": moment(promoted=None)}
+    assert [(item.waits_for, item.text) for item in waits_of_main(main, environments)] == waits
 
 
 @pytest.mark.parametrize(

@@ -124,14 +124,18 @@ class _Summary:
         )
 
     def waits_of_main(self) -> tuple[WaitEntry, ...]:
-        """Return the open pull requests to main, for people to merge."""
-        pulls = self._read.control_plane.pull_requests
-        to_main = (pull for pull in pulls if pull.base == self._read.main)
-        return _waits(
-            rules.of_proposals(
-                PipelineProposal(self._context.control_plane, pull) for pull in to_main
-            )
-        )
+        """Return the open pull requests to main, and what its head waits for."""
+        read = self._read
+        to_main = [
+            PipelineProposal(self._context.control_plane, pull)
+            for pull in read.control_plane.pull_requests
+            if pull.base == read.main
+        ]
+        moments = {
+            name: self._moment(item, with_previous=False) for name, item in self._branches.items()
+        }
+        head = read.control_plane.heads.get(read.main)
+        return _waits((*rules.of_proposals(to_main), *rules.waits_of_main(head, moments)))
 
     def _moment(self, item: EnvironmentBranches, *, with_previous: bool) -> EnvironmentMoment:
         control_plane = self._read.control_plane

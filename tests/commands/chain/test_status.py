@@ -68,13 +68,19 @@ def test_a_commit_on_its_way(acme: Organisation) -> None:
     ]
     subject = dev.commit.subject
     assert [(wait.waits_for, wait.text) for wait in stage.waits] == [
-        ("an environment", f"dev, until {promoted[:7]} {subject} is deployed there")
+        ("a run", "of schedule, which proposes the tree"),
+        ("an environment", f"dev, until {promoted[:7]} {subject} is deployed there"),
     ]
     assert (stage.ahead, stage.state.text, stage.assignments) == (
         2,
         "Promoted, without a status",
         0,
     )
+    head = acme.head("main") or ""
+    assert [(wait.waits_for, wait.text.partition(" ")[0]) for wait in document.waits] == [
+        ("a run", "of")
+    ]
+    assert f"of ci with {head[:7]}" in document.waits[0].text
     printed = text(document)
     assert "dev waits for clusters: report that they comply" in printed
     assert "1 commit" in printed
@@ -89,7 +95,7 @@ def test_pull_requests_and_failures(acme: Organisation) -> None:
     title = assignment_title("shop-web", "drone", "dev")
     others = "Can't generate manifests for other deployment targets in dev environment"
     unusable = "Can't read the workload registration shop in stage environment"
-    for name, body in ((title, ""), (others, "- `a` in cluster type `b`: x\n" * 3), (unusable, "")):
+    for name, body in ((title, ""), (others, "\n- `a` in cluster type `b`: x" * 3), (unusable, "")):
         acme.ask(
             "POST", f"{GITOPS}/issues", {"title": name, "body": body, "labels": ["kalypso-failure"]}
         )
@@ -125,6 +131,7 @@ def test_the_issues_and_pull_requests_of_many_environments(acme: Organisation) -
 
 
 def test_pull_requests_to_main_wait_for_people(acme: Organisation) -> None:
+    merge(acme, acme.head("main"), "stage")
     assert text(status(acme, environment="stage")).endswith("nothing waits\n")
     acme.reset("change", acme.head("main"))
     acme.commit({"README.md": "changed"}, "change")
