@@ -130,6 +130,17 @@ def test_only_the_rooms_for_it_reach(thing: str) -> None:
     assert reached == []
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_public_class_name_exists_once_in_a_package(package: str) -> None:
+    places: dict[str, list[str]] = {}
+    for module in modules():
+        if module.startswith(f"{package}/"):
+            for node in ast.parse((ROOT / module).read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    places.setdefault(node.name, []).append(module)
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("source", "name"),
     [

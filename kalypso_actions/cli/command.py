@@ -1,11 +1,11 @@
 """A command: its inputs as options, its document printed once, its errors as a document.
 
-class Diff(LocalCommand[DiffInputs, DiffDocument]):
-    "Compare: the texts of the help are in `command_list`."
+A command is a class; `command_list` has the texts of its help:
 
-    model, document, place = DiffInputs, DiffDocument, "diff:diff"
+    class DiffCommand(LocalCommand[DiffInputs, DiffDocument]):
+        model, document, place = DiffInputs, DiffDocument, "diff:diff"
 
-    def show(self, document: DiffDocument) -> None: ...
+        def show(self, document: DiffDocument) -> None: ...
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from kalypso_actions.cli.streams import configure_logging, print_json
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.reading import checked_inputs
 from kalypso_actions.inputs.values import Option, OutputInputs, described, inputs_of, option_of
-from kalypso_actions.report.documents import Document
+from kalypso_actions.report.documents import OutputDocument
 
 Given = dict[str, Any]
 """The values that the command line gives, by the names of the inputs."""
 
 InputsT = TypeVar("InputsT", bound=OutputInputs)
-DocumentT = TypeVar("DocumentT", bound=Document)
+DocumentT = TypeVar("DocumentT", bound=OutputDocument)
 Complete = Callable[[typer.Context, str], list[str]]
 
 SECOND = "_option"

@@ -38,7 +38,7 @@ class PlainCommand(TyperCommand):
 class LazyCommand:
     """A command that is not imported yet, with its help.
 
-    `module` is a module of this package with a class of the command's name. `details` follow the
+    `module` is a module of this package with a class like `CheckPagesCommand`. `details` follow the
     `summary`, and `examples` end the help. `failure` is the meaning of exit code 1. A `hidden`
     command is only for jobs.
     """
@@ -257,7 +257,7 @@ def load(words: str) -> Any:
 
         function = function_of(chain.model, run)
     else:
-        kind = getattr(module, "".join(word.title() for word in re.split("[ -]", words)))
+        kind = getattr(module, re.sub("[ -]", "", words.title()) + "Command")
         function = function_of(kind.model, kind())
     function.__doc__ = f"{command.summary}\n\n{command.details}"
     return in_typer_form(words, function, end)

@@ -46,7 +46,7 @@ class GitHubCommand(Command[Model, DocumentT]):
             return document
 
 
-class Doctor(GitHubCommand[DoctorInputs, DoctorDocument]):
+class DoctorCommand(GitHubCommand[DoctorInputs, DoctorDocument]):
     """`kalypso doctor`."""
 
     model, document, place = DoctorInputs, DoctorDocument, "doctor:doctor"
@@ -100,7 +100,7 @@ def _question(repositories: Sequence[str]) -> str:
     )
 
 
-class Status(GitHubCommand[StatusInputs, StatusDocument]):
+class StatusCommand(GitHubCommand[StatusInputs, StatusDocument]):
     """`kalypso status`."""
 
     model, document, place = StatusInputs, StatusDocument, "status:status"
@@ -127,7 +127,7 @@ class Status(GitHubCommand[StatusInputs, StatusDocument]):
         print_status(stdout(), document)
 
 
-class CheckPages(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):
+class CheckPagesCommand(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):
     """`kalypso check-pages`."""
 
     model, document, place = CheckPagesInputs, CheckPagesDocument, "check_pages:check_pages"

@@ -31,7 +31,7 @@ from kalypso_actions.report.terminal import print_findings
 Ask = Callable[[str], bool]
 
 
-class Init(Command[InitInputs, InitDocument]):
+class InitCommand(Command[InitInputs, InitDocument]):
     """`kalypso init`."""
 
     model, document, place = InitInputs, InitDocument, "init:init"

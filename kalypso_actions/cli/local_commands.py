@@ -69,7 +69,7 @@ from kalypso_actions.report.validate_document import (
 from kalypso_actions.runner import Runner, read_job_context
 
 
-class Render(ReportedCommand[RenderInputs, RenderDocument]):
+class RenderCommand(ReportedCommand[RenderInputs, RenderDocument]):
     """`kalypso render`."""
 
     model, document, place = RenderInputs, RenderDocument, "render:render"
@@ -104,7 +104,7 @@ class Render(ReportedCommand[RenderInputs, RenderDocument]):
             typer.echo(f"committed as {commit}" if commit else "nothing to commit")
 
 
-class AppRender(LocalCommand[AppRenderInputs, AppRenderDocument]):
+class AppRenderCommand(LocalCommand[AppRenderInputs, AppRenderDocument]):
     """`kalypso app render`."""
 
     model, document, place = AppRenderInputs, AppRenderDocument, "app.render:app_render"
@@ -122,7 +122,7 @@ class AppRender(LocalCommand[AppRenderInputs, AppRenderDocument]):
             typer.echo(f"written to {self.inputs.out}")
 
 
-class Diff(LocalCommand[DiffInputs, DiffDocument]):
+class DiffCommand(LocalCommand[DiffInputs, DiffDocument]):
     """`kalypso diff`."""
 
     model, document, place = DiffInputs, DiffDocument, "diff:diff"
@@ -141,7 +141,7 @@ class Diff(LocalCommand[DiffInputs, DiffDocument]):
             stderr().print(f"new: {finding_counts(findings)}")
 
 
-class Explain(LocalCommand[ExplainInputs, ExplainDocument]):
+class ExplainCommand(LocalCommand[ExplainInputs, ExplainDocument]):
     """`kalypso explain`."""
 
     model, document, place = ExplainInputs, ExplainDocument, "explain:explain"
@@ -160,7 +160,7 @@ class Explain(LocalCommand[ExplainInputs, ExplainDocument]):
             stderr().print(f"{finding_counts(findings)}{hidden}")
 
 
-class Preview(LocalCommand[PreviewInputs, PreviewDocument]):
+class PreviewCommand(LocalCommand[PreviewInputs, PreviewDocument]):
     """`kalypso preview`: in a job as part of the chain, on a person's machine in a clone."""
 
     model, document, place = PreviewInputs, PreviewDocument, "preview:preview_clone"
@@ -181,7 +181,7 @@ class Preview(LocalCommand[PreviewInputs, PreviewDocument]):
         print_preview_findings(console, document, files_at_hand())
 
 
-class Report(Command[ReportInputs, ReportDocument]):
+class ReportCommand(Command[ReportInputs, ReportDocument]):
     """`kalypso report`."""
 
     model, document, place = ReportInputs, ReportDocument, "report:report"
@@ -233,7 +233,7 @@ class Report(Command[ReportInputs, ReportDocument]):
         typer.echo(f"written to {self.inputs.out / 'index.html'}")
 
 
-class Validate(ReportedCommand[ValidateInputs, ValidateDocument]):
+class ValidateCommand(ReportedCommand[ValidateInputs, ValidateDocument]):
     """`kalypso validate`, and the action validate-workload."""
 
     model, document, place = ValidateInputs, ValidateDocument, "validate:validate"
@@ -293,7 +293,7 @@ def validate_workload() -> None:
     """Check the Workloads in the checkout of a job: the action of this name."""
     inputs = checked_inputs(ValidateWorkloadInputs, action_inputs(os.environ))
     os.environ.pop(ACTION_INPUTS, None)
-    validate = Validate()
+    validate = ValidateCommand()
     document = validate.compute_or_fail(
         {
             "places": [inputs.path],

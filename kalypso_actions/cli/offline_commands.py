@@ -39,7 +39,7 @@ WIDTH: Final = 100
 """The width of the timeline without a terminal, in columns."""
 
 
-class Template(Command[TemplateInputs, TemplateDocument]):
+class TemplateCommand(Command[TemplateInputs, TemplateDocument]):
     """`kalypso template`."""
 
     model, document, place = TemplateInputs, TemplateDocument, "template:template"
@@ -50,7 +50,7 @@ class Template(Command[TemplateInputs, TemplateDocument]):
         print_template(stdout(), stderr(), document, FilesAtHand(Programs(os.environ)))
 
 
-class Schemas(Command[SchemasInputs, SchemasDocument]):
+class SchemasCommand(Command[SchemasInputs, SchemasDocument]):
     """`kalypso schemas`."""
 
     model, document, place = SchemasInputs, SchemasDocument, "schemas:schemas"
@@ -74,7 +74,7 @@ class Schemas(Command[SchemasInputs, SchemasDocument]):
         typer.echo(f"# yaml-language-server: $schema={(out / ANY_KIND).as_posix()}")
 
 
-class Demo(Command[DemoInputs, DemoDocument]):
+class DemoCommand(Command[DemoInputs, DemoDocument]):
     """`kalypso demo`."""
 
     model, document, place = DemoInputs, DemoDocument, "demo:demo"
@@ -113,7 +113,7 @@ def _program(argument: str) -> str:
     return argument
 
 
-class Sandbox(Command[SandboxInputs, SandboxDocument]):
+class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
     """`kalypso sandbox`."""
 
     model, document, place = SandboxInputs, SandboxDocument, "sandbox:sandbox"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from kalypso_actions import ISSUES_URL, __version__
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.report.documents import Document
+from kalypso_actions.report.documents import OutputDocument
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.runner import Runner, escape_workflow_commands
 
@@ -45,7 +45,7 @@ class LogFormatter(logging.Formatter):
         return escape_workflow_commands(super().format(record))
 
 
-def print_json(document: Document) -> None:
+def print_json(document: OutputDocument) -> None:
     """Print a document to standard output."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # JSON is UTF-8 in any terminal

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
-from kalypso_actions.model.documents import Document as YamlDocument
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.model.documents import Document
+from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go.goyaml.scalars import resolve
@@ -43,11 +43,11 @@ YAML: Final = (".yaml", ".yml", ".json")
 Kind = TypeVar("Kind")
 
 
-class CommandEntry(Document):
+class CommandEntry(OutputDocument):
     """A part of a CommandDocument; JSON has its fields in camel case."""
 
 
-class CommandDocument(Document):
+class CommandDocument(OutputDocument):
     """The result of a command; JSON has its fields in camel case.
 
     The first field of a class is `schema_name`, with the alias `schema`, and the last field
@@ -73,7 +73,7 @@ class CommandDocument(Document):
 
 def read_yaml(
     place: Path, scalar: Callable[[str], object] = resolve
-) -> tuple[list[YamlDocument], list[Problem]]:
+) -> tuple[list[Document], list[Problem]]:
     """Return the documents of a YAML file, or of all YAML and JSON files below a folder.
 
     The problems are those of unreadable texts. `scalar` gives the value of a plain scalar. Raises
@@ -93,9 +93,7 @@ def read_yaml(
     return documents, [problem for file in parsed for problem in file.problems]
 
 
-def parse_kind(
-    documents: Iterable[YamlDocument], kind: type[Kind]
-) -> tuple[list[Kind], list[Problem]]:
+def parse_kind(documents: Iterable[Document], kind: type[Kind]) -> tuple[list[Kind], list[Problem]]:
     """Return the resources of a kind of `model.kinds`, such as ClusterType, and their problems."""
     findings = Diagnostics()
     wanted = (document for document in documents if document.kind == kind.__name__)

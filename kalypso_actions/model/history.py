@@ -19,7 +19,7 @@ class FileVersion(NamedTuple):
     object_id: str
 
 
-class FileChange(NamedTuple):
+class FileVersions(NamedTuple):
     """A file before and after a commit; None if it does not exist."""
 
     before: FileVersion | None
@@ -38,7 +38,7 @@ class HistoryCommit:
     parents: tuple[str, ...]
     date: datetime
     message: str
-    changes: Mapping[str, FileChange]
+    changes: Mapping[str, FileVersions]
     author: str = ""
 
     @property

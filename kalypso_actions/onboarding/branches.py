@@ -167,7 +167,7 @@ need consent.
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class OnboardingChange:
     """A change to one file: its text before (None: missing) and after (None: deleted)."""
 
     path: str
@@ -205,7 +205,7 @@ class BranchPlan:
     repository: RepositorySetup
     branch: str
     head: str
-    changes: tuple[FileChange, ...]
+    changes: tuple[OnboardingChange, ...]
     base_files: frozenset[str] = frozenset()
 
     @property
@@ -218,7 +218,7 @@ class BranchPlan:
         """Whether a push to the branch starts the promotion chain."""
         return self.is_main and self.repository.role == "control plane"
 
-    def written(self, consent: Consent) -> tuple[FileChange, ...]:
+    def written(self, consent: Consent) -> tuple[OnboardingChange, ...]:
         """Return the changes that people agree to."""
         return tuple(change for change in self.changes if consent.covers(change.action))
 
@@ -232,11 +232,11 @@ class WrittenBranch:
     pull_request_url: str = ""
 
 
-def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[FileChange]:
+def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[OnboardingChange]:
     """Return the additions of missing `files`; existing files stay, because they are people's."""
     existing = set(paths)
     return [
-        FileChange(path, "add", None, text)
+        OnboardingChange(path, "add", None, text)
         for path, text in files.items()
         if path not in existing and not _is_below_file(path, existing)
     ]
@@ -247,7 +247,7 @@ def workflow_changes(
     files: Mapping[str, str],
     paths: Set[str],
     former_paths: Mapping[str, str] = NO_PATHS,
-) -> list[FileChange]:
+) -> list[OnboardingChange]:
     """Return the changes that turn the workflow files of a branch into the templates.
 
     `files` are the texts of its workflow files, and `paths` are all its paths, including links and
@@ -258,22 +258,24 @@ def workflow_changes(
         text = files.get(path)
         if former := former_paths.get(path):
             reason = f"is named {posixpath.basename(path)} now"
-            changes.append(FileChange(former, "update", files[former], None, reason))
-            changes.append(FileChange(path, "update", None, template, f"was {former} before"))
+            changes.append(OnboardingChange(former, "update", files[former], None, reason))
+            changes.append(OnboardingChange(path, "update", None, template, f"was {former} before"))
             continue
         if text is None:
             is_free = path not in paths and not _is_below_file(path, paths)
             action: Action = "add" if is_free else "update"
             reason = "" if is_free else "is not a file"
-            changes.append(FileChange(path, action, None, template, reason))
+            changes.append(OnboardingChange(path, action, None, template, reason))
             continue
         origin = origin_of_workflow(text, template)
         if origin != "current":
             action = "replace" if origin == "upstream" else "update"
-            changes.append(FileChange(path, action, text, template, REASONS[origin]))
+            changes.append(OnboardingChange(path, action, text, template, REASONS[origin]))
     for path, text in files.items():
         if path not in templates and is_upstreams_other_file(path, text, templates):
-            changes.append(FileChange(path, "delete", text, None, "upstream's, no longer used"))
+            changes.append(
+                OnboardingChange(path, "delete", text, None, "upstream's, no longer used")
+            )
     return changes
 
 
@@ -289,7 +291,7 @@ def kept_warnings(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Pro
                 )
 
 
-def unified_diff(change: FileChange) -> str:
+def unified_diff(change: OnboardingChange) -> str:
     """Return the change in Git's format."""
     before = (change.before or "").splitlines(keepends=True)
     after = (change.after or "").splitlines(keepends=True)

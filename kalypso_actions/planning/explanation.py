@@ -31,7 +31,7 @@ from kalypso_actions.planning.plan import (
     schedule_snapshot,
 )
 from kalypso_actions.platform_config import PlatformConfig, parse_value
-from kalypso_actions.platform_config.layers import Entry
+from kalypso_actions.platform_config.layers import LayerKey
 from kalypso_actions.report.comparison_entries import AssignmentNameEntry, key_text, value_text
 from kalypso_actions.report.documents import Where
 from kalypso_actions.report.explain_document import (
@@ -379,7 +379,7 @@ class _Answer:
             ),
         )
 
-    def _layer(self, entry: Entry, winners: set[Location]) -> LayerEntry:
+    def _layer(self, entry: LayerKey, winners: set[Location]) -> LayerEntry:
         return LayerEntry(
             config_map=entry.config_map,
             labels=dict(entry.labels),

@@ -35,7 +35,7 @@ KEPT_KEYS: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LayerKey:
     """One key of one ConfigMap, and the labels that it requires.
 
     `full_key` is the key with its labels, which decides the order in Azure App Configuration.
@@ -53,7 +53,7 @@ class Entry:
 class _Layer:
     """Consecutive keys of one ConfigMap that require the same labels."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[LayerKey, ...]
 
     @cached_property
     def values(self) -> list[object]:
@@ -151,22 +151,22 @@ class PlatformConfig:
             yield required, schema.text
 
     @property
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[LayerKey]:
         """All keys of the fleet's ConfigMaps, in the order of merging."""
         return (entry for layer in self._layers for entry in layer.entries)
 
-    def entries_of(self, key: str) -> Sequence[Entry]:
+    def entries_of(self, key: str) -> Sequence[LayerKey]:
         """Return the entries of one key, in the order of merging."""
         return self._entries_by_key.get(key, ())
 
     @cached_property
-    def _entries_by_key(self) -> Mapping[str, Sequence[Entry]]:
-        by_key: dict[str, list[Entry]] = {}
+    def _entries_by_key(self) -> Mapping[str, Sequence[LayerKey]]:
+        by_key: dict[str, list[LayerKey]] = {}
         for entry in self.entries:
             by_key.setdefault(entry.key, []).append(entry)
         return by_key
 
-    def lacking(self, assignment: Assignment, entry: Entry) -> tuple[Label, ...]:
+    def lacking(self, assignment: Assignment, entry: LayerKey) -> tuple[Label, ...]:
         """Return the labels that an entry requires and an assignment lacks; () if it applies."""
         provided = self._masks.provided(assignment)
         return tuple(
@@ -202,7 +202,7 @@ def _origins(layers: Sequence[_Layer], key: str | None) -> Origins:
     return merged.origins
 
 
-def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
+def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[LayerKey]:
     """Yield every key in the order of merging.
 
     First come the ConfigMaps with the label of platform configuration, by name. Then come those of
@@ -214,13 +214,13 @@ def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[Entry]:
         if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
             labels = matched_labels(config_map.labels)
             for key, text in config_map.data.items():
-                yield Entry(config_map.name, key, text, labels, config_map.at(key))
+                yield LayerKey(config_map.name, key, text, labels, config_map.at(key))
     for config_map in ordered:
         if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
             for full_key in sorted(config_map.data, key=lambda k: (len(k.encode()), k)):
                 key, labels = split_azure_key(full_key)
                 text, where = config_map.data[full_key], config_map.at(full_key)
-                yield Entry(config_map.name, key, text, labels, where, full_key)
+                yield LayerKey(config_map.name, key, text, labels, where, full_key)
 
 
 def _applied(schema: ConfigSchema) -> AppliedSchema:
@@ -250,7 +250,7 @@ class ConfigChanges:
 
     def __init__(self, base: Fleet, head: Fleet) -> None:
         self._provided = LabelMasks()
-        entries: set[Entry] = _differing(
+        entries: set[LayerKey] = _differing(
             list(read_entries(base.config_maps)), list(read_entries(head.config_maps))
         )
         schemas: set[_Schema] = _differing(

@@ -201,7 +201,7 @@ class Options:
     registration_text: Literal["strict", "any"] = "strict"
 
 
-class FolderFiles:
+class FileRenderer:
     """Renders the files of assignments of one environment; compiles each Template once."""
 
     def __init__(

@@ -53,7 +53,7 @@ _LINE: Final = re.compile(r"^(?:(---)|[ -]*(apiVersion|kind|namespace|name) *:(.
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class OutlineValue:
     """A value that identifies a document or something in it.
 
     `is_fixed` means that no delivered text may be a part of it.
@@ -70,7 +70,7 @@ class Entry:
 class Outline:
     """The entries and places of an assignment's files, and the actions in later passes."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[OutlineValue, ...]
     places: Counter[Place]
     counts: tuple[tuple[str, int], ...]
     later_templates: tuple[int, ...]
@@ -89,7 +89,7 @@ def outline(
     the characters and, in advance, each part of the documents that the outline keeps. `uncounted`
     are characters to ignore in shell commands.
     """
-    entries: list[Entry] = []
+    entries: list[OutlineValue] = []
     places: Counter[Place] = Counter()
     counts: list[tuple[str, int]] = []
     for file, content in files.items():
@@ -97,7 +97,9 @@ def outline(
         text = content.decode("utf-8", "replace")
         read = _Documents(file, numbers, spend, uncounted)
         if file == CONFIG_SCRIPT:
-            entries.append(Entry(file, 0, SHELL, shell_syntax(text, uncounted), is_fixed=True))
+            entries.append(
+                OutlineValue(file, 0, SHELL, shell_syntax(text, uncounted), is_fixed=True)
+            )
         else:
             try:
                 entries += list(read.entries(text))
@@ -162,7 +164,7 @@ def _place_difference(
     return ""
 
 
-def _field(entry: Entry) -> tuple[str, int, str]:
+def _field(entry: OutlineValue) -> tuple[str, int, str]:
     return entry.file, entry.document, entry.field
 
 
@@ -170,11 +172,11 @@ def _documents(number: int) -> str:
     return "a text that is not YAML" if number < 0 else counted(number, "document")
 
 
-def _lines(file: str, text: str) -> Iterator[Entry]:
+def _lines(file: str, text: str) -> Iterator[OutlineValue]:
     number = 0
     for separator, key, value in _LINE.findall(text):
         number += bool(separator)
-        yield Entry(file, number, key or "---", value.strip(), is_fixed=False)
+        yield OutlineValue(file, number, key or "---", value.strip(), is_fixed=False)
 
 
 @dataclass(slots=True)
@@ -191,7 +193,7 @@ class _Documents:
     """The number of collections in the outermost `{` or `[`, if one is open."""
     places: list[Place] = field(default_factory=list)
 
-    def entries(self, text: str) -> Iterator[Entry]:
+    def entries(self, text: str) -> Iterator[OutlineValue]:
         path: list[Any] = []
         """For each open collection: a mapping's key (None before a key), or a sequence's index."""
         anchors: set[str] = set()
@@ -218,7 +220,7 @@ class _Documents:
                 case yaml.ScalarEvent() | yaml.AliasEvent():
                     yield from self._text(path, event)
 
-    def _text(self, path: list[Any], event: yaml.NodeEvent) -> Iterator[Entry]:
+    def _text(self, path: list[Any], event: yaml.NodeEvent) -> Iterator[OutlineValue]:
         """Yield the entries of a text: a key of the innermost mapping, or a value."""
         value = str(getattr(event, "value", None) or event.anchor or "")
         if not path or path[-1] is not None:
@@ -226,7 +228,7 @@ class _Documents:
             _next(path)
             return
         if self._is_no_text(event):
-            yield Entry(self.file, self.number, NO_TEXT_KEY, value, is_fixed=True)
+            yield OutlineValue(self.file, self.number, NO_TEXT_KEY, value, is_fixed=True)
         path[-1] = value
 
     def _follow_flow(self, path: list[Any], event: yaml.NodeEvent) -> None:
@@ -274,7 +276,7 @@ class _Documents:
             and (not event.value or event.value in self.numbers)
         )
 
-    def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[Entry]:
+    def _properties(self, event: yaml.NodeEvent, anchors: set[str]) -> Iterator[OutlineValue]:
         """Yield the anchor or alias, and the tag, of a node.
 
         YAML reads a text that begins with one of these as something else. Raises YAMLError for an
@@ -285,25 +287,29 @@ class _Documents:
             raise yaml.YAMLError(f"the alias {anchor!r} has no anchor")
         if anchor:
             anchors.add(anchor)
-            yield Entry(self.file, self.number, "anchor or alias", anchor, is_fixed=True)
+            yield OutlineValue(self.file, self.number, "anchor or alias", anchor, is_fixed=True)
         if tag:
-            yield Entry(self.file, self.number, "tag", tag, is_fixed=True)
+            yield OutlineValue(self.file, self.number, "tag", tag, is_fixed=True)
 
-    def _entry(self, path: list[Any], value: str) -> Iterator[Entry]:
+    def _entry(self, path: list[Any], value: str) -> Iterator[OutlineValue]:
         before, self.before = self.before, value
         if is_shell(path, value, before):
             syntax = shell_syntax(value, self.uncounted)
-            yield Entry(self.file, self.number, SHELL, syntax, is_fixed=True)
+            yield OutlineValue(self.file, self.number, SHELL, syntax, is_fixed=True)
         own = path[2:] if path[:1] == ["items"] else path
         key = str(path[-1]) if path else ""
         if own in (["apiVersion"], ["kind"], ["metadata", "namespace"]):
-            yield Entry(self.file, self.number, ".".join(map(str, path)), value, is_fixed=True)
+            yield OutlineValue(
+                self.file, self.number, ".".join(map(str, path)), value, is_fixed=True
+            )
         elif (
             own == ["metadata", "name"]
             or key in {"kind", "<<"}
             or key.lower().endswith("namespace")
         ):
-            yield Entry(self.file, self.number, ".".join(map(str, path)), value, is_fixed=False)
+            yield OutlineValue(
+                self.file, self.number, ".".join(map(str, path)), value, is_fixed=False
+            )
 
 
 def _enter(path: list[Any], first: int | None) -> None:

@@ -22,7 +22,7 @@ from kalypso_actions.rendering.delivered import (
     without_own_keys,
 )
 from kalypso_actions.rendering.failures import Failure, Outcome
-from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FolderFiles, Options
+from kalypso_actions.rendering.folder_files import KEPT_TARGETS, FileRenderer, Options
 from kalypso_actions.rendering.outline import outline, refused_names, repeated_key
 from kalypso_actions.rendering.registration_budget import (
     EACH,
@@ -57,7 +57,7 @@ class Renderer:
     ) -> None:
         """`unpromoted` are Templates of main's head that the environment's commit lacks."""
         self._options = options
-        self._folder = FolderFiles(environment, templates, options, unpromoted)
+        self._folder = FileRenderer(environment, templates, options, unpromoted)
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
         self._usual_work: dict[Hashable, int] = {}

@@ -19,8 +19,8 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
     ChangesEntry,
-    Document,
     Entries,
+    OutputDocument,
     ProblemEntry,
 )
 from kalypso_actions.report.escaping import json_text
@@ -32,7 +32,7 @@ DRY_RUN: Final = "nothing was written (dry run)"
 """The headline of a dry run."""
 
 
-class WriteEntry(Document):
+class WriteEntry(OutputDocument):
     """A write to GitHub or to a remote, such as a push; `what` describes it for people."""
 
     kind: str
@@ -50,7 +50,7 @@ class WriteEntry(Document):
         return f"{self.repository}: {self.kind}: {self.what}"
 
 
-class ChainDocument(Document):
+class ChainDocument(OutputDocument):
     """The fields common to the commands of the chain.
 
     `OUTPUTS` describes the fields that are also outputs of the action. `writes` are those that a
@@ -89,7 +89,7 @@ MOST_PATHS: Final = 100
 """The most paths to list for each environment."""
 
 
-class CheckedEntry(Document):
+class CheckedEntry(OutputDocument):
     """An environment rendered with the commit.
 
     `has` is the environment's commit of main ("" for none). `assignments` is null if rendering
@@ -288,7 +288,7 @@ def notify_summary(
     return markdown.render(SUMMARIES, "notify", **locals(), MEANINGS=MEANINGS)
 
 
-class StartEntry(Document):
+class StartEntry(OutputDocument):
     """A workflow that poll has started, with its inputs and the reason.
 
     `commit` is the promoted commit ("" for schedule); `attempt` counts the starts from 1; `url` is

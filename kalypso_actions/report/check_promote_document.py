@@ -16,7 +16,7 @@ from kalypso_actions.model.cluster_reports import VerdictName
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
-from kalypso_actions.report.documents import Document
+from kalypso_actions.report.documents import OutputDocument
 from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.markdown import (
     MAIN,
@@ -72,7 +72,7 @@ MOST_CHARACTERS: Final = 300
 """The most characters of a reason; a summary has room for some hundred reasons."""
 
 
-class ClusterEntry(Document):
+class ClusterEntry(OutputDocument):
     """A cluster and its state; `changed` means that the previous observation had another state."""
 
     id: str
@@ -83,7 +83,7 @@ class ClusterEntry(Document):
     changed: bool = False
 
 
-class ForeignPathsEntry(Document):
+class ForeignPathsEntry(OutputDocument):
     """A cluster that follows paths outside of the environment's tree."""
 
     id: str

@@ -8,7 +8,7 @@ from typing import Final
 
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.differences import Change, MaskedComparison, SetValue
-from kalypso_actions.report.documents import Document, Entries, ProblemEntry, Where
+from kalypso_actions.report.documents import Entries, OutputDocument, ProblemEntry, Where
 from kalypso_actions.report.escaping import shortened
 
 LONGEST: Final = 100
@@ -22,7 +22,7 @@ STYLES: Final = {"added": "green", "modified": "yellow", "deleted": "red"}
 SIGNS: Final = {"added": "+", "modified": "~", "deleted": "-"}
 
 
-class AssignmentNameEntry(Document):
+class AssignmentNameEntry(OutputDocument):
     """A deployment target on a cluster type."""
 
     cluster_type: str
@@ -34,7 +34,7 @@ class AssignmentNameEntry(Document):
         return f"{self.cluster_type}/{self.target}"
 
 
-class FileChangeEntry(Document):
+class FileChangeEntry(OutputDocument):
     """A file of the tree that differs; `diff` is null if all diffs together are too long."""
 
     path: str
@@ -42,7 +42,7 @@ class FileChangeEntry(Document):
     diff: str | None
 
 
-class SetValueEntry(Document):
+class SetValueEntry(OutputDocument):
     """A configuration value as JSON, and the place of the layer that set it."""
 
     value: str
@@ -56,7 +56,7 @@ class SetValueEntry(Document):
         return cls(value=value_text(value.value), where=Where.of(value.where))
 
 
-class ValueChangeEntry(Document):
+class ValueChangeEntry(OutputDocument):
     """A configuration value that differs for `assignments`; a side without a value is null.
 
     `assignments` are the first of them, and `more_assignments` the number of the others.
@@ -69,7 +69,7 @@ class ValueChangeEntry(Document):
     after: SetValueEntry | None
 
 
-class DocumentChangeEntry(Document):
+class DocumentChangeEntry(OutputDocument):
     """A document of the control plane that differs."""
 
     kind: str
@@ -78,7 +78,7 @@ class DocumentChangeEntry(Document):
     where: Where | None
 
 
-class WithheldEntry(Document):
+class WithheldEntry(OutputDocument):
     """The numbers of hidden differences, which come from a less visible repository."""
 
     repository: str
@@ -89,7 +89,7 @@ class WithheldEntry(Document):
     warnings: int
 
 
-class ComparisonEntry(Document):
+class ComparisonEntry(OutputDocument):
     """All differences between two plans of an environment.
 
     `problems` and `warnings` are those that only the head has; the others are only counted.

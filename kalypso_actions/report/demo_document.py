@@ -13,7 +13,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings, print_trimmed
 
@@ -30,7 +30,7 @@ ENDINGS: Final = {"compliant": "green", "failed": "red"}
 WIDTHS: Final = {"time": 5, "number": 2, "who": 14, "environment": 5}
 
 
-class DemoStepEntry(Document):
+class DemoStepEntry(OutputDocument):
     """A step of `kalypso demo`.
 
     `who` is a command of Kalypso, `people`, or `status` (the statuses of a commit). `ending` is the
@@ -49,14 +49,14 @@ class DemoStepEntry(Document):
     folder: str = ""
 
 
-class DemoRepositoryEntry(Document):
+class DemoRepositoryEntry(OutputDocument):
     """A repository of the sample organisation; git clones it from its path."""
 
     name: str
     path: str
 
 
-class DemoDocument(Document):
+class DemoDocument(OutputDocument):
     """The output of `kalypso demo --output json`.
 
     `url` is that of the sandbox, `report` the path of the page about the fleet ("" after a
@@ -173,7 +173,7 @@ curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
 """
 
 
-class AppEntry(Document):
+class AppEntry(OutputDocument):
     """A GitHub App of the sandbox; `privateKey` is the path of its key."""
 
     id: int
@@ -181,7 +181,7 @@ class AppEntry(Document):
     private_key: str
 
 
-class SandboxDocument(Document):
+class SandboxDocument(OutputDocument):
     """The output of `kalypso sandbox --output json` once the sandbox serves.
 
     `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables

@@ -14,12 +14,12 @@ from kalypso_actions.report.comparison_entries import (
     comparison_lines,
     document_lines,
 )
-from kalypso_actions.report.documents import Document, FileDiffEntry, ProblemEntry
+from kalypso_actions.report.documents import FileDiffEntry, OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import styled
 
 
-class CommitEntry(Document):
+class CommitEntry(OutputDocument):
     """A commit, the first line of its message, and its page ("" without one)."""
 
     commit: str
@@ -27,7 +27,7 @@ class CommitEntry(Document):
     url: str
 
 
-class CommitRangeEntry(Document):
+class CommitRangeEntry(OutputDocument):
     """The commits of a repository that `head` has and `base` lacks.
 
     `commits` are the newest of `total`, which is null if it is unknown; `behind` counts those that
@@ -44,7 +44,7 @@ class CommitRangeEntry(Document):
     behind: int
 
 
-class DiffSideEntry(Document):
+class DiffSideEntry(OutputDocument):
     """A side: an environment, its commit of main, and of the GitOps branch if it is deployed."""
 
     environment: str
@@ -52,7 +52,7 @@ class DiffSideEntry(Document):
     gitops_commit: str = ""
 
 
-class DiffDocument(Document):
+class DiffDocument(OutputDocument):
     """The output of `kalypso diff --output json`: the changes from `base` to `head`.
 
     `comparison` compares plans of `environment`, or the `deployed` trees.

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.chain_document import WriteEntry
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import append_advice, append_lines, print_line
 
@@ -21,7 +21,7 @@ STYLES: Final = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 INDENT: Final = 12
 
 
-class CheckEntry(Document):
+class CheckEntry(OutputDocument):
     """A check; `advice` says what to do ("" for state ok), and `link` is the page for it."""
 
     place: str
@@ -31,7 +31,7 @@ class CheckEntry(Document):
     link: str = ""
 
 
-class DoctorDocument(Document):
+class DoctorDocument(OutputDocument):
     """The output of `kalypso doctor --output json`; `problems` ended the run early.
 
     `probe` has the results of `--probe`, and `writes` what the probe would write (`--dry-run`).

@@ -35,7 +35,7 @@ Entries = Annotated[tuple[Item, ...], FailFast()]
 would make as many errors, of a kilobyte each."""
 
 
-class Document(BaseModel):
+class OutputDocument(BaseModel):
     """A document with camel-case names in JSON; every field is always present."""
 
     model_config = ConfigDict(
@@ -71,7 +71,7 @@ class Document(BaseModel):
         )
 
 
-class Where(Document):
+class Where(OutputDocument):
     """A location; `line` is 0 for a whole file or repository, `column` for a whole line.
 
     `commit` is "" for a file of a folder.
@@ -94,7 +94,7 @@ class Where(Document):
         return Location(**self.model_dump())
 
 
-class ProblemEntry(Document):
+class ProblemEntry(OutputDocument):
     """A problem, a warning or a note; `code` is its kind, "" for failures of other systems."""
 
     message: str
@@ -123,7 +123,7 @@ def finding_fields(findings: Iterable[Finding]) -> dict[str, Any]:
     return {**fields, "acknowledged": acknowledged}
 
 
-class SourceEntry(Document):
+class SourceEntry(OutputDocument):
     """A repository that was read; `commit` is null for a plain folder."""
 
     part: str
@@ -138,7 +138,7 @@ class SourceEntry(Document):
         return tuple(cls(part=part, **asdict(revision)) for part, revision in sources)
 
 
-class PositionEntry(Document):
+class PositionEntry(OutputDocument):
     """The commit of main that an environment has.
 
     `ahead` is the number of commits that main has after it; null if it is not on main, or unknown
@@ -176,7 +176,7 @@ class PositionEntry(Document):
         return f"{self.branch} is {counted(self.ahead, 'commit')} ahead"
 
 
-class ChangesEntry(Document):
+class ChangesEntry(OutputDocument):
     """Changed paths, without `sources.json`, which alone does not count as a change."""
 
     added: tuple[str, ...] = ()
@@ -196,7 +196,7 @@ class ChangesEntry(Document):
         return ", ".join(f"{len(self.manifests(word))} {word}" for word in words)
 
 
-class FileDiffEntry(Document):
+class FileDiffEntry(OutputDocument):
     """A file that differs: its unified diff, and the numbers of its changed lines."""
 
     path: str
@@ -218,7 +218,7 @@ class FileDiffEntry(Document):
         )
 
 
-class LeftOutEntry(Document):
+class LeftOutEntry(OutputDocument):
     """A WorkloadRegistration whose head is not rendered.
 
     It is frozen (its folders stay as they are, or come from its last good `commit`) or missing from
@@ -244,7 +244,7 @@ class LeftOutEntry(Document):
         return f"is frozen: the folders of {number} stay as they are"
 
 
-class SchemasDocument(Document):
+class SchemasDocument(OutputDocument):
     """The output of `kalypso schemas --output json`: the names of the files in `dir`."""
 
     schema_name: str = Field("kalypso.schemas/v1", alias="schema")

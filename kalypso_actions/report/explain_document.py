@@ -12,7 +12,7 @@ from rich.console import Console
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report.comparison_entries import AssignmentNameEntry
 from kalypso_actions.report.documents import (
-    Document,
+    OutputDocument,
     PositionEntry,
     ProblemEntry,
     SourceEntry,
@@ -28,7 +28,7 @@ MOST_NAMES: Final = 6
 LONGEST_VALUE: Final = 120
 
 
-class TermEntry(Document):
+class TermEntry(OutputDocument):
     """A term of a selector, and the value of the label that it tests; null without that label."""
 
     requirement: str
@@ -37,7 +37,7 @@ class TermEntry(Document):
     where: Where | None
 
 
-class StepEntry(Document):
+class StepEntry(OutputDocument):
     """A step of a scheduler after labels; `passed` is null if it drops nothing."""
 
     name: str
@@ -45,7 +45,7 @@ class StepEntry(Document):
     passed: bool | None
 
 
-class DecisionEntry(Document):
+class DecisionEntry(OutputDocument):
     """How the terms of one policy match a target and a cluster type."""
 
     policy: str
@@ -70,7 +70,7 @@ class DecisionEntry(Document):
         return terms + sum(step.passed is False for step in self.steps)
 
 
-class PairEntry(Document):
+class PairEntry(OutputDocument):
     """A target and a cluster type, and the policies that select both.
 
     If the question is about one pair, `decisions` are those of all policies, the nearest first.
@@ -85,7 +85,7 @@ class PairEntry(Document):
     decisions: tuple[DecisionEntry, ...]
 
 
-class PolicyEntry(Document):
+class PolicyEntry(OutputDocument):
     """A policy, with the targets and the cluster types of its assignments."""
 
     policy: str
@@ -94,7 +94,7 @@ class PolicyEntry(Document):
     cluster_types: tuple[str, ...]
 
 
-class LayerEntry(Document):
+class LayerEntry(OutputDocument):
     """A layer that sets a value: a key of a ConfigMap, as text, and the labels that it requires.
 
     `wins` means that this layer has set the final value, or a part of it.
@@ -107,7 +107,7 @@ class LayerEntry(Document):
     wins: bool
 
 
-class OtherLayerEntry(Document):
+class OtherLayerEntry(OutputDocument):
     """A layer that sets the key for other assignments.
 
     `lacks` are the labels that the layer requires and this assignment lacks.
@@ -118,7 +118,7 @@ class OtherLayerEntry(Document):
     where: Where | None
 
 
-class ElementEntry(Document):
+class ElementEntry(OutputDocument):
     """An element of a value that is a list or a mapping, and the place that has set it."""
 
     key: str
@@ -126,7 +126,7 @@ class ElementEntry(Document):
     where: Where | None
 
 
-class ValueEntry(Document):
+class ValueEntry(OutputDocument):
     """A configuration value of `assignments`; null without one.
 
     `layers` are in the order of merging.
@@ -140,7 +140,7 @@ class ValueEntry(Document):
     other_layers: tuple[OtherLayerEntry, ...] = ()
 
 
-class UsedValueEntry(Document):
+class UsedValueEntry(OutputDocument):
     """A field that a Template reads at `where`; `value` is null if the assignment has none.
 
     `set_at` is the place that sets the value.
@@ -152,7 +152,7 @@ class UsedValueEntry(Document):
     set_at: Where | None
 
 
-class ExplainedFileEntry(Document):
+class ExplainedFileEntry(OutputDocument):
     """A file of the tree, its Template, and the values in it.
 
     `template` is "" for a file without a Template. `named_by` is the field of the cluster type that
@@ -169,7 +169,7 @@ class ExplainedFileEntry(Document):
     values: tuple[UsedValueEntry, ...]
 
 
-class ExplainDocument(Document):
+class ExplainDocument(OutputDocument):
     """The output of `kalypso explain --output json`, without secrets.
 
     Without a question, `policies`, `unassigned_targets` and `empty_cluster_types` describe the

@@ -10,14 +10,14 @@ from rich.console import Console
 
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import WriteEntry
-from kalypso_actions.report.documents import Document, ProblemEntry
+from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.terminal import print_line
 
 STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}
 
 
-class InitFileEntry(Document):
+class InitFileEntry(OutputDocument):
     """A change to a file.
 
     `action` is add, replace (upstream's workflow), update (a workflow that people have changed) or
@@ -32,7 +32,7 @@ class InitFileEntry(Document):
     written: bool
 
 
-class InitBranchEntry(Document):
+class InitBranchEntry(OutputDocument):
     """A branch; `commit` is its new commit, or that of the pull request."""
 
     repository: str
@@ -43,7 +43,7 @@ class InitBranchEntry(Document):
     pull_request_url: str = ""
 
 
-class InitTaskEntry(Document):
+class InitTaskEntry(OutputDocument):
     """A task for people: pages by purpose, and lines to type."""
 
     title: str
@@ -52,7 +52,7 @@ class InitTaskEntry(Document):
     lines: tuple[str, ...]
 
 
-class InitDocument(Document):
+class InitDocument(OutputDocument):
     """The output of `kalypso init --output json`.
 
     `written` means that init pushed or proposed at least one branch. `writes` are those to GitHub

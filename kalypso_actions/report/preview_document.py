@@ -22,7 +22,7 @@ from kalypso_actions.report.comparison_entries import (
     SetValueEntry,
     ValueChangeEntry,
 )
-from kalypso_actions.report.documents import CHANGES, Document, Entries, Where
+from kalypso_actions.report.documents import CHANGES, Entries, OutputDocument, Where
 from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, MarkdownRoom
 
@@ -30,14 +30,14 @@ CommentState = Literal["written", "pending", "none"]
 """`written` by this run, `pending` if another job must comment (this token may not), or `none`."""
 
 
-class ArrivingCommitEntry(Document):
+class ArrivingCommitEntry(OutputDocument):
     """A commit of main, and the first line of its message."""
 
     commit: str
     subject: str
 
 
-class ArrivalEntry(Document):
+class ArrivalEntry(OutputDocument):
     """The content that arrives in an environment with the change.
 
     `has` is the environment's commit of main ("" for none). `commits` is the number of earlier
@@ -55,7 +55,7 @@ class ArrivalEntry(Document):
     comparison: ComparisonEntry | None
 
 
-class PreviewEnvironmentEntry(Document):
+class PreviewEnvironmentEntry(OutputDocument):
     """An environment; `compared` is false if one side cannot be read.
 
     `added` means that the change adds its Environment object, `removed` that it deletes this
@@ -355,7 +355,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
         ]
         for item in comparison.documents
     ]
-    room.add(_table(("Document", "Change", "Place"), documents))
+    room.add(_table(("OutputDocument", "Change", "Place"), documents))
     rows = list(_target_rows(comparison))
     is_scheduled = comparison.assignments_added or comparison.assignments_removed
     head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))

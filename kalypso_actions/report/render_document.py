@@ -11,9 +11,9 @@ from kalypso_actions.report.documents import (
     CHANGES,
     AcknowledgedEntry,
     ChangesEntry,
-    Document,
     FileDiffEntry,
     LeftOutEntry,
+    OutputDocument,
     PositionEntry,
     ProblemEntry,
     SourceEntry,
@@ -34,7 +34,7 @@ TABLE_LIMIT = 500
 """The most assignments and deleted files to show; the JSON output has all."""
 
 
-class AssignmentEntry(Document):
+class AssignmentEntry(OutputDocument):
     """One target on one cluster type; `files` are paths in the tree."""
 
     workload: str
@@ -45,7 +45,7 @@ class AssignmentEntry(Document):
     files: tuple[str, ...]
 
 
-class RenderDocument(Document):
+class RenderDocument(OutputDocument):
     """The output of `kalypso render --output json`.
 
     If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
@@ -148,7 +148,7 @@ LIST_LIMIT = 500
 """The most paths of each kind to show; the JSON output has all."""
 
 
-class AppTargetEntry(Document):
+class AppTargetEntry(OutputDocument):
     """A target; `values` are the files of its values, from the first level down."""
 
     folder: str
@@ -167,7 +167,7 @@ class AppChangesEntry(ChangesEntry):
     edited: tuple[str, ...] = ()
 
 
-class AppRenderDocument(Document):
+class AppRenderDocument(OutputDocument):
     """The output of `kalypso app render --output json`.
 
     If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
@@ -223,7 +223,7 @@ class TemplateProblemEntry(ProblemEntry):
     excerpt: str = ""
 
 
-class TemplateDocument(Document):
+class TemplateDocument(OutputDocument):
     """The output of `kalypso template --output json`.
 
     `output` is the text of all `manifests`; with problems, both are empty. A byte that is not

@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import Field
 
 from kalypso_actions.report.documents import (
-    Document,
+    OutputDocument,
     PositionEntry,
     ProblemEntry,
     SourceEntry,
@@ -28,7 +28,7 @@ from kalypso_actions.report.explain_document import DecisionEntry
 from kalypso_actions.report.status_document import StatusDocument
 
 
-class ConfiguredValueEntry(Document):
+class ConfiguredValueEntry(OutputDocument):
     """A value of the merged configuration, without secrets, and in order the places that set it."""
 
     key: str
@@ -36,7 +36,7 @@ class ConfiguredValueEntry(Document):
     origins: tuple[Where, ...]
 
 
-class MergedChangeEntry(Document):
+class MergedChangeEntry(OutputDocument):
     """A commit of a GitOps branch; `url` is its page, "" without one."""
 
     commit: str
@@ -46,7 +46,7 @@ class MergedChangeEntry(Document):
     url: str
 
 
-class MergedTreeEntry(Document):
+class MergedTreeEntry(OutputDocument):
     """A GitOps branch of an environment, its head, and the page of its folder at that commit.
 
     `commit` and `page` are "" if they are unknown; `fault` says why.
@@ -60,7 +60,7 @@ class MergedTreeEntry(Document):
     fault: str = ""
 
 
-class ReportedAssignmentEntry(Document):
+class ReportedAssignmentEntry(OutputDocument):
     """A target on a cluster type in an environment.
 
     `configuration` is the index of its values in `configurations`. `decisions` are the indexes of
@@ -83,7 +83,7 @@ class ReportedAssignmentEntry(Document):
     failure: str = ""
 
 
-class ReportedEnvironmentEntry(Document):
+class ReportedEnvironmentEntry(OutputDocument):
     """An environment: the commit of main that it has, the sources, and the findings."""
 
     environment: str
@@ -95,7 +95,7 @@ class ReportedEnvironmentEntry(Document):
     problems: tuple[ProblemEntry, ...] = ()
 
 
-class ReportDocument(Document):
+class ReportDocument(OutputDocument):
     """report.json of `kalypso report`, which prints it without `texts` with `--output json`.
 
     `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
@@ -157,7 +157,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
-class CheckPagesDocument(Document):
+class CheckPagesDocument(OutputDocument):
     """The output of `kalypso check-pages --output json`.
 
     `site_is_public` is null if GitHub does not say who may read the site. `repositories` are the

@@ -12,7 +12,12 @@ from pydantic import Field
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument
-from kalypso_actions.report.documents import ChangesEntry, Document, LeftOutEntry, PositionEntry
+from kalypso_actions.report.documents import (
+    ChangesEntry,
+    LeftOutEntry,
+    OutputDocument,
+    PositionEntry,
+)
 from kalypso_actions.report.markdown import CommitLink, code, some
 
 MOST_LINES: Final = 500
@@ -22,7 +27,7 @@ MATRIX_COLUMNS: Final = 12
 """The largest table of the assignments; a larger one is no help."""
 
 
-class PullRequestEntry(Document):
+class PullRequestEntry(OutputDocument):
     """A pull request of ours, and the `action` of this run on it.
 
     `auto_merge` means that GitHub merges it as soon as its requirements are met.

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import CommitView
-from kalypso_actions.report.documents import Document, ProblemEntry, finding_counts
+from kalypso_actions.report.documents import OutputDocument, ProblemEntry, finding_counts
 from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import print_findings
 
@@ -32,7 +32,7 @@ MOST_LINES: Final = 10
 UNITS: Final = (("d", 86_400), ("h", 3_600), ("min", 60))
 
 
-class CommitViewEntry(Document):
+class CommitViewEntry(OutputDocument):
     """A commit of main."""
 
     commit: str
@@ -53,7 +53,7 @@ class CommitViewEntry(Document):
         )
 
 
-class StateEntry(Document):
+class StateEntry(OutputDocument):
     """The state of the promoted commit in an environment, as the latest status says.
 
     `author` and `at` are those of the status, "" and null without one; `url` is its link.
@@ -66,7 +66,7 @@ class StateEntry(Document):
     url: str = ""
 
 
-class ProposalEntry(Document):
+class ProposalEntry(OutputDocument):
     """An open pull request to a branch of an environment."""
 
     repository: str
@@ -77,7 +77,7 @@ class ProposalEntry(Document):
     created_at: datetime
 
 
-class WaitEntry(Document):
+class WaitEntry(OutputDocument):
     """A wait of an environment, or of main, and the page for it ("" without one)."""
 
     waits_for: Literal["people", "clusters", "a run", "an environment"]
@@ -85,7 +85,7 @@ class WaitEntry(Document):
     url: str
 
 
-class GitOpsBranchEntry(Document):
+class GitOpsBranchEntry(OutputDocument):
     """A GitOps branch: its head, the commit of main that its tree names, and its assignments."""
 
     repository: str
@@ -95,7 +95,7 @@ class GitOpsBranchEntry(Document):
     assignments: int
 
 
-class IssueEntry(Document):
+class IssueEntry(OutputDocument):
     """An open issue about a failing assignment or an unusable registration."""
 
     repository: str
@@ -104,7 +104,7 @@ class IssueEntry(Document):
     url: str
 
 
-class ClusterStateEntry(Document):
+class ClusterStateEntry(OutputDocument):
     """A cluster that does not comply; without `id` and `name`, a cluster type without a cluster.
 
     `cluster_type` is "" for a cluster that follows the whole tree.
@@ -117,7 +117,7 @@ class ClusterStateEntry(Document):
     reason: str
 
 
-class EnvironmentStatusEntry(Document):
+class EnvironmentStatusEntry(OutputDocument):
     """An environment.
 
     `commit` is the one of main that its branch names (null: none, or unknown), `ahead` the number
@@ -145,7 +145,7 @@ class EnvironmentStatusEntry(Document):
     problems: tuple[ProblemEntry, ...] = ()
 
 
-class StatusDocument(Document):
+class StatusDocument(OutputDocument):
     """The output of `kalypso status --output json`: the pipeline `at` one moment.
 
     `ci` is the state of the status `kalypso / ci` of the head of main, `waits` are the open pull

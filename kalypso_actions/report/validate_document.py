@@ -12,7 +12,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import (
     AcknowledgedEntry,
-    Document,
+    OutputDocument,
     PositionEntry,
     ProblemEntry,
     SourceEntry,
@@ -31,7 +31,7 @@ OUTPUTS: Final[Mapping[str, str]] = {
 """The outputs of the action validate-workload."""
 
 
-class ValidateDocument(Document):
+class ValidateDocument(OutputDocument):
     """The output of `kalypso validate --output json`."""
 
     schema_name: str = Field("kalypso.validate/v1", alias="schema")

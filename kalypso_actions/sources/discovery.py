@@ -14,7 +14,11 @@ from typing import Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.sources.kustomization import Kustomization, Resource, read_kustomization
+from kalypso_actions.sources.kustomization import (
+    Kustomization,
+    KustomizationItem,
+    read_kustomization,
+)
 from kalypso_actions.sources.limits import Limits
 from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.source_tree import (
@@ -350,7 +354,9 @@ class _Search:
         self.warnings.extend(parsed.warnings)
         return kustomization
 
-    def _resource(self, folder: str, resource: Resource, ancestors: tuple[str, ...]) -> None:
+    def _resource(
+        self, folder: str, resource: KustomizationItem, ancestors: tuple[str, ...]
+    ) -> None:
         target = self._resolve(folder, resource)
         if target is None:
             return
@@ -365,7 +371,7 @@ class _Search:
         else:
             self._kustomization(target, resource.where, ancestors)
 
-    def _resolve(self, folder: str, resource: Resource) -> str | None:
+    def _resolve(self, folder: str, resource: KustomizationItem) -> str | None:
         """Return the file, or the folder with a kustomization, that an entry names."""
         try:
             target = join(folder, resource.path)

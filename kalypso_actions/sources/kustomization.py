@@ -30,7 +30,7 @@ REMOTE = re.compile(r"[\w+.-]+:?://|git::|[^/]+@[^/]+:|github\.com[/:]|.*\?ref="
 
 
 @dataclass(frozen=True, slots=True)
-class Resource:
+class KustomizationItem:
     """An entry of a kustomization's list, and its place."""
 
     path: str
@@ -51,7 +51,7 @@ class Kustomization:
 
     where: Location
     is_component: bool = False
-    resources: tuple[Resource, ...] = ()
+    resources: tuple[KustomizationItem, ...] = ()
     build_fields: tuple[str, ...] = ()
 
 
@@ -95,7 +95,7 @@ def _invalid(message: str, where: Location) -> Problem:
     return Problem(message, where, code="kustomization-invalid")
 
 
-def _resources(document: Document, problems: list[Problem]) -> Iterator[Resource]:
+def _resources(document: Document, problems: list[Problem]) -> Iterator[KustomizationItem]:
     for name in LISTS:
         entries = document.body.get(name)
         if entries is None:
@@ -106,7 +106,7 @@ def _resources(document: Document, problems: list[Problem]) -> Iterator[Resource
         for index, entry in enumerate(entries):
             where = document.at(name, index)
             if isinstance(entry, str) and entry.strip():
-                yield Resource(entry, where)
+                yield KustomizationItem(entry, where)
             else:
                 message = f"an entry of {name} must be the path of a file or folder"
                 problems.append(_invalid(message, where))

@@ -18,7 +18,7 @@ LEFT, RIGHT = "{{", "}}"
 SPACES = " \t\r\n"
 
 
-class Kind(Enum):
+class ItemKind(Enum):
     """The kinds of items."""
 
     ERROR = auto()
@@ -57,35 +57,35 @@ class Kind(Enum):
 
 
 _WORDS = {
-    "true": Kind.BOOL,
-    "false": Kind.BOOL,
-    "nil": Kind.NIL,
-    "block": Kind.BLOCK,
-    "break": Kind.BREAK,
-    "continue": Kind.CONTINUE,
-    "define": Kind.DEFINE,
-    "else": Kind.ELSE,
-    "end": Kind.END,
-    "if": Kind.IF,
-    "range": Kind.RANGE,
-    "template": Kind.TEMPLATE,
-    "with": Kind.WITH,
+    "true": ItemKind.BOOL,
+    "false": ItemKind.BOOL,
+    "nil": ItemKind.NIL,
+    "block": ItemKind.BLOCK,
+    "break": ItemKind.BREAK,
+    "continue": ItemKind.CONTINUE,
+    "define": ItemKind.DEFINE,
+    "else": ItemKind.ELSE,
+    "end": ItemKind.END,
+    "if": ItemKind.IF,
+    "range": ItemKind.RANGE,
+    "template": ItemKind.TEMPLATE,
+    "with": ItemKind.WITH,
 }
-_KEYWORDS = frozenset(_WORDS.values()) - {Kind.BOOL} | {Kind.DOT}
+_KEYWORDS = frozenset(_WORDS.values()) - {ItemKind.BOOL} | {ItemKind.DOT}
 
 
 class Item(NamedTuple):
     """A piece of the text, with its position."""
 
-    kind: Kind
+    kind: ItemKind
     position: int
     value: str
 
     def __str__(self) -> str:
         """Return the item as Go's errors show it."""
-        if self.kind is Kind.EOF:
+        if self.kind is ItemKind.EOF:
             return "EOF"
-        if self.kind is Kind.ERROR:
+        if self.kind is ItemKind.ERROR:
             return self.value
         if self.kind in _KEYWORDS:
             return f"<{self.value}>"
@@ -142,13 +142,13 @@ _UNTERMINATED = {
     ":": "expected :=",
 }
 _SIMPLE = {
-    "space": Kind.SPACE,
-    "string": Kind.STRING,
-    "raw": Kind.RAW_STRING,
-    "character": Kind.CHARACTER_CONSTANT,
-    "declare": Kind.DECLARE,
-    "assign": Kind.ASSIGN,
-    "pipe": Kind.PIPE,
+    "space": ItemKind.SPACE,
+    "string": ItemKind.STRING,
+    "raw": ItemKind.RAW_STRING,
+    "character": ItemKind.CHARACTER_CONSTANT,
+    "declare": ItemKind.DECLARE,
+    "assign": ItemKind.ASSIGN,
+    "pipe": ItemKind.PIPE,
 }
 
 
@@ -161,8 +161,8 @@ class _Lexer:
         self.position = 0
         self.depth = 0
         self.readers: dict[str | None, Callable[[], Item]] = {
-            "field": lambda: self._name(Kind.FIELD, Kind.DOT),
-            "variable": lambda: self._name(Kind.VARIABLE, Kind.VARIABLE),
+            "field": lambda: self._name(ItemKind.FIELD, ItemKind.DOT),
+            "variable": lambda: self._name(ItemKind.VARIABLE, ItemKind.VARIABLE),
             "number": self._number,
             "left_paren": self._left_parenthesis,
             "right_paren": self._right_parenthesis,
@@ -179,7 +179,7 @@ class _Lexer:
             plain = self.text[start:action]
             plain = plain.rstrip(SPACES) if trims else plain
             if plain:
-                yield Item(Kind.TEXT, start, plain)
+                yield Item(ItemKind.TEXT, start, plain)
             self.position = inside + 2 if trims else inside
             if self.text.startswith("/*", self.position):
                 error = self._comment()
@@ -187,22 +187,22 @@ class _Lexer:
                     yield error
                     return
                 continue
-            yield Item(Kind.LEFT_DELIMITER, action, LEFT)
+            yield Item(ItemKind.LEFT_DELIMITER, action, LEFT)
             item = None
-            while item is None or item.kind is not Kind.RIGHT_DELIMITER:
+            while item is None or item.kind is not ItemKind.RIGHT_DELIMITER:
                 item = self._inside()
                 yield item
-                if item.kind is Kind.ERROR:
+                if item.kind is ItemKind.ERROR:
                     return
         if start < len(self.text):
-            yield Item(Kind.TEXT, start, self.text[start:])
-        yield Item(Kind.EOF, len(self.text), "EOF")
+            yield Item(ItemKind.TEXT, start, self.text[start:])
+        yield Item(ItemKind.EOF, len(self.text), "EOF")
 
     def _is_space(self, position: int) -> bool:
         return self.text[position : position + 1] in (" ", "\t", "\r", "\n")
 
     def _error(self, position: int, message: str) -> Item:
-        return Item(Kind.ERROR, position, message)
+        return Item(ItemKind.ERROR, position, message)
 
     def _comment(self) -> Item | None:
         """Skip a comment and its right delimiter; return an error item if it is malformed."""
@@ -243,21 +243,21 @@ class _Lexer:
         if len(value) > len(RIGHT):
             start += len(value) - len(RIGHT)
             self._trim()
-        return Item(Kind.RIGHT_DELIMITER, start, RIGHT)
+        return Item(ItemKind.RIGHT_DELIMITER, start, RIGHT)
 
     def _left_parenthesis(self) -> Item:
         self.depth += 1
         self.position += 1
-        return Item(Kind.LEFT_PARENTHESIS, self.position - 1, "(")
+        return Item(ItemKind.LEFT_PARENTHESIS, self.position - 1, "(")
 
     def _right_parenthesis(self) -> Item:
         if not self.depth:
             return self._error(self.position, "unexpected right paren")
         self.depth -= 1
         self.position += 1
-        return Item(Kind.RIGHT_PARENTHESIS, self.position - 1, ")")
+        return Item(ItemKind.RIGHT_PARENTHESIS, self.position - 1, ")")
 
-    def _name(self, kind: Kind, alone: Kind) -> Item:
+    def _name(self, kind: ItemKind, alone: ItemKind) -> Item:
         """Read a name after `.` or `$`; its kind is `alone` if there is none."""
         start = self.position
         end = self._word_end(start + 1)
@@ -269,13 +269,13 @@ class _Lexer:
     def _number(self) -> Item:
         start = self.position
         end = self._number_end(start)
-        kind = Kind.NUMBER
+        kind = ItemKind.NUMBER
         if self.text[end : end + 1] in ("+", "-"):
-            kind = Kind.COMPLEX
+            kind = ItemKind.COMPLEX
             end = self._number_end(end)
         if self._is_word_character(end):
             return self._error(start, f"bad number syntax: {quote(self.text[start : end + 1])}")
-        if kind is Kind.COMPLEX and self.text[end - 1] != "i":
+        if kind is ItemKind.COMPLEX and self.text[end - 1] != "i":
             return self._error(start, f"bad number syntax: {quote(self.text[start:end])}")
         self.position = end
         return Item(kind, start, self.text[start:end])
@@ -295,7 +295,7 @@ class _Lexer:
             return self._word()
         if rune < "\x80" and is_print(rune):
             self.position += 1
-            return Item(Kind.CHARACTER, start, rune)
+            return Item(ItemKind.CHARACTER, start, rune)
         return self._error(start, f"unrecognized character in action: {unicode_name(rune)}")
 
     def _word(self) -> Item:
@@ -305,7 +305,9 @@ class _Lexer:
             return self._bad_character(start, end)
         self.position = end
         word = self.text[start:end]
-        kind = Kind.IDENTIFIER if word in self.ordinary else _WORDS.get(word, Kind.IDENTIFIER)
+        kind = (
+            ItemKind.IDENTIFIER if word in self.ordinary else _WORDS.get(word, ItemKind.IDENTIFIER)
+        )
         return Item(kind, start, word)
 
     def _is_word_character(self, position: int) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from kalypso_go.gotemplate.errors import Source, TemplateError
-from kalypso_go.gotemplate.lexer import Item, Kind, lex
+from kalypso_go.gotemplate.lexer import Item, ItemKind, lex
 from kalypso_go.gotemplate.nodes import (
     Action,
     Body,
@@ -114,11 +114,11 @@ class _Parser:
         """Parse the whole text; only here is `{{define}}` allowed."""
         nodes: list[Statement] = []
         position = self.peek().position
-        while self.peek().kind is not Kind.EOF:
-            if self.peek().kind is Kind.LEFT_DELIMITER:
+        while self.peek().kind is not ItemKind.EOF:
+            if self.peek().kind is ItemKind.LEFT_DELIMITER:
                 start = self.index
                 self.next()
-                if self.next_non_space().kind is Kind.DEFINE:
+                if self.next_non_space().kind is ItemKind.DEFINE:
                     self.inner().define()
                     continue
                 self.index = start
@@ -131,8 +131,8 @@ class _Parser:
     def define(self) -> None:
         """Parse `{{define "name"}} body {{end}}`, from the name on."""
         context = "define clause"
-        name = self.unquoted(self.expect(context, Kind.STRING, Kind.RAW_STRING))
-        self.expect(context, Kind.RIGHT_DELIMITER)
+        name = self.unquoted(self.expect(context, ItemKind.STRING, ItemKind.RAW_STRING))
+        self.expect(context, ItemKind.RIGHT_DELIMITER)
         body, closing = self.body()
         if closing.text != "{{end}}":
             raise self.error(f"unexpected {closing} in {context}")
@@ -150,7 +150,7 @@ class _Parser:
         """Parse up to `{{end}}` or `{{else}}`."""
         nodes: list[Statement] = []
         position = self.peek_non_space().position
-        while self.peek_non_space().kind is not Kind.EOF:
+        while self.peek_non_space().kind is not ItemKind.EOF:
             node = self.text_or_action()
             if isinstance(node, _Closing):
                 return Body(position, tuple(nodes)), node
@@ -159,9 +159,9 @@ class _Parser:
 
     def text_or_action(self) -> Statement | _Closing:
         item = self.next_non_space()
-        if item.kind is Kind.TEXT:
+        if item.kind is ItemKind.TEXT:
             return Text(item.position, item.value)
-        if item.kind is not Kind.LEFT_DELIMITER:
+        if item.kind is not ItemKind.LEFT_DELIMITER:
             raise self.unexpected(item, "input")
         self.action = item
         node = self.action_node()
@@ -175,18 +175,18 @@ class _Parser:
         if control is not None:
             return control(self, item)
         self.index -= 1
-        return Action(item.position, self.pipeline("command", Kind.RIGHT_DELIMITER))
+        return Action(item.position, self.pipeline("command", ItemKind.RIGHT_DELIMITER))
 
     def end_control(self, _: Item) -> _Closing:
-        self.expect("end", Kind.RIGHT_DELIMITER)
+        self.expect("end", ItemKind.RIGHT_DELIMITER)
         return _Closing("{{end}}")
 
     def else_control(self, _: Item) -> _Closing:
         """Parse `{{else}}`, or the `{{else` of `{{else if` and `{{else with`."""
         keyword = self.peek_non_space().kind
-        if keyword in (Kind.IF, Kind.WITH):
+        if keyword in (ItemKind.IF, ItemKind.WITH):
             return _Closing("{{else}}", keyword)
-        self.expect("else", Kind.RIGHT_DELIMITER)
+        self.expect("else", ItemKind.RIGHT_DELIMITER)
         return _Closing("{{else}}")
 
     def break_control(self, item: Item) -> Break:
@@ -199,27 +199,27 @@ class _Parser:
 
     def loop_control(self, text: str) -> None:
         item = self.next_non_space()
-        if item.kind is not Kind.RIGHT_DELIMITER:
+        if item.kind is not ItemKind.RIGHT_DELIMITER:
             raise self.unexpected(item, text)
         if not self.loops:
             raise self.error(f"{text} outside {{{{range}}}}")
 
     def if_control(self, _: Item) -> If:
-        cases, otherwise = self.cases("if", Kind.IF)
+        cases, otherwise = self.cases("if", ItemKind.IF)
         return If(cases[0].position, cases, otherwise)
 
     def with_control(self, _: Item) -> With:
-        cases, otherwise = self.cases("with", Kind.WITH)
+        cases, otherwise = self.cases("with", ItemKind.WITH)
         return With(cases[0].position, cases, otherwise)
 
-    def cases(self, context: str, keyword: Kind) -> tuple[tuple[Case, ...], Body | None]:
+    def cases(self, context: str, keyword: ItemKind) -> tuple[tuple[Case, ...], Body | None]:
         """Parse from the first pipeline up to `{{end}}`, where the scope of its variables ends."""
         self.enter("nesting")
         outer = len(self.declared)
         cases: list[Case] = []
         otherwise = None
         while True:
-            pipe = self.pipeline(context, Kind.RIGHT_DELIMITER)
+            pipe = self.pipeline(context, ItemKind.RIGHT_DELIMITER)
             body, closing = self.body()
             cases.append(Case(pipe.position, pipe, body))
             if closing.keyword is not keyword:
@@ -240,7 +240,7 @@ class _Parser:
     def range_control(self, _: Item) -> Range:
         self.enter("nesting")
         outer = len(self.declared)
-        pipe = self.pipeline("range", Kind.RIGHT_DELIMITER)
+        pipe = self.pipeline("range", ItemKind.RIGHT_DELIMITER)
         self.loops += 1
         body, closing = self.body()
         self.loops -= 1
@@ -254,7 +254,7 @@ class _Parser:
         context = "block clause"
         item = self.next_non_space()
         name = self.template_name(item, context)
-        pipe = self.pipeline(context, Kind.RIGHT_DELIMITER)
+        pipe = self.pipeline(context, ItemKind.RIGHT_DELIMITER)
         self.enter("nesting")
         inner = self.inner()
         body, closing = inner.body()
@@ -268,19 +268,19 @@ class _Parser:
         context = "template clause"
         item = self.next_non_space()
         name = self.template_name(item, context)
-        if self.next_non_space().kind is Kind.RIGHT_DELIMITER:
+        if self.next_non_space().kind is ItemKind.RIGHT_DELIMITER:
             return TemplateCall(item.position, name, None)
         self.index -= 1
-        return TemplateCall(item.position, name, self.pipeline(context, Kind.RIGHT_DELIMITER))
+        return TemplateCall(item.position, name, self.pipeline(context, ItemKind.RIGHT_DELIMITER))
 
     def template_name(self, item: Item, context: str) -> str:
-        if item.kind not in (Kind.STRING, Kind.RAW_STRING):
+        if item.kind not in (ItemKind.STRING, ItemKind.RAW_STRING):
             raise self.unexpected(item, context)
         return self.unquoted(item)
 
     # The inside of actions
 
-    def pipeline(self, context: str, end: Kind) -> Pipe:
+    def pipeline(self, context: str, end: ItemKind) -> Pipe:
         """Parse declarations or assignments, then commands, up to and including `end`."""
         position = self.peek_non_space().position
         variables, assigns = self.declarations(context)
@@ -300,23 +300,23 @@ class _Parser:
     def declarations(self, context: str) -> tuple[tuple[Variable, ...], bool]:
         """Parse `$x :=`, `$x =` or, in a range, `$i, $x :=`; consume nothing if there is none."""
         declared: list[Variable] = []
-        while self.peek_non_space().kind is Kind.VARIABLE:
+        while self.peek_non_space().kind is ItemKind.VARIABLE:
             start = self.index
             item = self.next()
             sign = self.next_non_space()
-            if sign.kind in (Kind.ASSIGN, Kind.DECLARE):
+            if sign.kind in (ItemKind.ASSIGN, ItemKind.DECLARE):
                 declared.append(self.declare(item))
-                return tuple(declared), sign.kind is Kind.ASSIGN
-            if sign.kind is not Kind.CHARACTER or sign.value != ",":
+                return tuple(declared), sign.kind is ItemKind.ASSIGN
+            if sign.kind is not ItemKind.CHARACTER or sign.value != ",":
                 self.index = start
                 break
             declared.append(self.declare(item))
             if context != "range" or len(declared) > 1:
                 raise self.error(f"too many declarations in {context}")
             if self.peek_non_space().kind not in (
-                Kind.VARIABLE,
-                Kind.RIGHT_DELIMITER,
-                Kind.RIGHT_PARENTHESIS,
+                ItemKind.VARIABLE,
+                ItemKind.RIGHT_DELIMITER,
+                ItemKind.RIGHT_PARENTHESIS,
             ):
                 raise self.error("range can only initialize variables")
         return tuple(declared), False
@@ -342,11 +342,11 @@ class _Parser:
             if operand is not None:
                 arguments.append(operand)
             item = self.next()
-            if item.kind is Kind.SPACE:
+            if item.kind is ItemKind.SPACE:
                 continue
-            if item.kind in (Kind.RIGHT_DELIMITER, Kind.RIGHT_PARENTHESIS):
+            if item.kind in (ItemKind.RIGHT_DELIMITER, ItemKind.RIGHT_PARENTHESIS):
                 self.index -= 1
-            elif item.kind is not Kind.PIPE:
+            elif item.kind is not ItemKind.PIPE:
                 raise self.unexpected(item, "operand")
             break
         if not arguments:
@@ -356,11 +356,11 @@ class _Parser:
     def operand(self) -> Operand | None:
         """Parse a term with the fields that follow it; None if there is none."""
         term = self.term()
-        if term is None or self.peek().kind is not Kind.FIELD:
+        if term is None or self.peek().kind is not ItemKind.FIELD:
             return term
         position = self.peek().position
         names: list[str] = []
-        while self.peek().kind is Kind.FIELD:
+        while self.peek().kind is ItemKind.FIELD:
             names.append(self.next().value[1:])
         if isinstance(term, Field | Variable):
             return type(term)(position, (*term.names, *names))
@@ -405,7 +405,7 @@ class _Parser:
     def parenthesized(self, _: Item) -> Pipe:
         """Parse a pipeline up to its closing parenthesis."""
         self.enter("expression")
-        pipe = self.pipeline("parenthesized pipeline", Kind.RIGHT_PARENTHESIS)
+        pipe = self.pipeline("parenthesized pipeline", ItemKind.RIGHT_PARENTHESIS)
         self.depth -= 1
         return pipe
 
@@ -422,7 +422,7 @@ class _Parser:
         """Return the next item and consume it."""
         if self.index == len(self.items):
             item = next(self.stream, None)
-            self.items.append(item or Item(Kind.EOF, len(self.source.text), "EOF"))
+            self.items.append(item or Item(ItemKind.EOF, len(self.source.text), "EOF"))
         self.index += 1
         return self.items[self.index - 1]
 
@@ -435,7 +435,7 @@ class _Parser:
     def next_non_space(self) -> Item:
         """Return the next item that is not a space, and consume it."""
         item = self.next()
-        while item.kind is Kind.SPACE:
+        while item.kind is ItemKind.SPACE:
             item = self.next()
         return item
 
@@ -445,7 +445,7 @@ class _Parser:
         self.index -= 1
         return item
 
-    def expect(self, context: str, *kinds: Kind) -> Item:
+    def expect(self, context: str, *kinds: ItemKind) -> Item:
         """Return the next item that is not a space; raise an error unless it is one of `kinds`."""
         item = self.next_non_space()
         if item.kind not in kinds:
@@ -466,7 +466,7 @@ class _Parser:
 
     def unexpected(self, item: Item, context: str) -> TemplateError:
         """Return an error about an item that is not allowed here, or is an error itself."""
-        if item.kind is not Kind.ERROR:
+        if item.kind is not ItemKind.ERROR:
             return self.error(f"unexpected {item} in {context}")
         started = ""
         if self.action is not None:
@@ -488,38 +488,38 @@ class _Closing:
     """An `{{end}}` or `{{else}}`, which ends a body; `keyword` follows the `else`."""
 
     text: str
-    keyword: Kind | None = None
+    keyword: ItemKind | None = None
 
     def __str__(self) -> str:
         return self.text
 
 
-_CONTROLS: dict[Kind, Callable[[_Parser, Item], Statement | _Closing]] = {
-    Kind.BLOCK: _Parser.block_control,
-    Kind.BREAK: _Parser.break_control,
-    Kind.CONTINUE: _Parser.continue_control,
-    Kind.ELSE: _Parser.else_control,
-    Kind.END: _Parser.end_control,
-    Kind.IF: _Parser.if_control,
-    Kind.RANGE: _Parser.range_control,
-    Kind.TEMPLATE: _Parser.template_control,
-    Kind.WITH: _Parser.with_control,
+_CONTROLS: dict[ItemKind, Callable[[_Parser, Item], Statement | _Closing]] = {
+    ItemKind.BLOCK: _Parser.block_control,
+    ItemKind.BREAK: _Parser.break_control,
+    ItemKind.CONTINUE: _Parser.continue_control,
+    ItemKind.ELSE: _Parser.else_control,
+    ItemKind.END: _Parser.end_control,
+    ItemKind.IF: _Parser.if_control,
+    ItemKind.RANGE: _Parser.range_control,
+    ItemKind.TEMPLATE: _Parser.template_control,
+    ItemKind.WITH: _Parser.with_control,
 }
 
 
-_TERMS: dict[Kind, Callable[[_Parser, Item], Operand]] = {
-    Kind.BOOL: lambda _, item: Bool(item.position, item.value == "true"),
-    Kind.CHARACTER_CONSTANT: _Parser.constant,
-    Kind.COMPLEX: _Parser.constant,
-    Kind.DOT: lambda _, item: Dot(item.position),
-    Kind.FIELD: lambda _, item: Field(item.position, (item.value[1:],)),
-    Kind.IDENTIFIER: _Parser.identifier,
-    Kind.LEFT_PARENTHESIS: _Parser.parenthesized,
-    Kind.NIL: lambda _, item: Nil(item.position),
-    Kind.NUMBER: _Parser.constant,
-    Kind.RAW_STRING: _Parser.string,
-    Kind.STRING: _Parser.string,
-    Kind.VARIABLE: _Parser.variable,
+_TERMS: dict[ItemKind, Callable[[_Parser, Item], Operand]] = {
+    ItemKind.BOOL: lambda _, item: Bool(item.position, item.value == "true"),
+    ItemKind.CHARACTER_CONSTANT: _Parser.constant,
+    ItemKind.COMPLEX: _Parser.constant,
+    ItemKind.DOT: lambda _, item: Dot(item.position),
+    ItemKind.FIELD: lambda _, item: Field(item.position, (item.value[1:],)),
+    ItemKind.IDENTIFIER: _Parser.identifier,
+    ItemKind.LEFT_PARENTHESIS: _Parser.parenthesized,
+    ItemKind.NIL: lambda _, item: Nil(item.position),
+    ItemKind.NUMBER: _Parser.constant,
+    ItemKind.RAW_STRING: _Parser.string,
+    ItemKind.STRING: _Parser.string,
+    ItemKind.VARIABLE: _Parser.variable,
 }
 
 
@@ -598,22 +598,22 @@ def _scanned_float(text: str) -> float:
         raise ValueError(f"strconv.ParseFloat: parsing {quote(text)}: {error}") from None
 
 
-_CONSTANTS: dict[Kind, Callable[[int, str], Number]] = {
-    Kind.CHARACTER_CONSTANT: _character_constant,
-    Kind.COMPLEX: _complex_constant,
-    Kind.NUMBER: _number_constant,
+_CONSTANTS: dict[ItemKind, Callable[[int, str], Number]] = {
+    ItemKind.CHARACTER_CONSTANT: _character_constant,
+    ItemKind.COMPLEX: _complex_constant,
+    ItemKind.NUMBER: _number_constant,
 }
 _OPERANDS = frozenset(
     {
         *_CONSTANTS,
-        Kind.BOOL,
-        Kind.DOT,
-        Kind.FIELD,
-        Kind.IDENTIFIER,
-        Kind.NIL,
-        Kind.RAW_STRING,
-        Kind.STRING,
-        Kind.VARIABLE,
-        Kind.LEFT_PARENTHESIS,
+        ItemKind.BOOL,
+        ItemKind.DOT,
+        ItemKind.FIELD,
+        ItemKind.IDENTIFIER,
+        ItemKind.NIL,
+        ItemKind.RAW_STRING,
+        ItemKind.STRING,
+        ItemKind.VARIABLE,
+        ItemKind.LEFT_PARENTHESIS,
     }
 )

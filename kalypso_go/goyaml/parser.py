@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from kalypso_go.goyaml.errors import MAX_DEPTH, YAMLBoundError, YAMLError
 from kalypso_go.goyaml.keys import distinct_key
 from kalypso_go.goyaml.scalars import TAG_PREFIX, Scalar, resolve, tagged
-from kalypso_go.goyaml.scanner import Kind, Scanner, Token
+from kalypso_go.goyaml.scanner import Scanner, Token, TokenKind
 
 ONE_PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9_/+$(.](?:[ ]?[!\"$-9;-~]|:(?=[!-~]))*")
 """Matches many one-line texts that are plain scalars, unless they begin with `...`."""
@@ -177,24 +177,28 @@ class AliasNode:
 
 Node = ScalarNode | SequenceNode | MappingNode | AliasNode
 Anchored = TypeVar("Anchored", ScalarNode, SequenceNode, MappingNode)
-DIRECTIVES: Final = frozenset({Kind.VERSION_DIRECTIVE, Kind.TAG_DIRECTIVE})
+DIRECTIVES: Final = frozenset({TokenKind.VERSION_DIRECTIVE, TokenKind.TAG_DIRECTIVE})
 
-DOCUMENT_BOUNDARIES: Final = DIRECTIVES | {Kind.DOCUMENT_START, Kind.DOCUMENT_END, Kind.STREAM_END}
-COLLECTION_STARTS: Final = frozenset({Kind.FLOW_SEQUENCE_START, Kind.FLOW_MAPPING_START})
+DOCUMENT_BOUNDARIES: Final = DIRECTIVES | {
+    TokenKind.DOCUMENT_START,
+    TokenKind.DOCUMENT_END,
+    TokenKind.STREAM_END,
+}
+COLLECTION_STARTS: Final = frozenset({TokenKind.FLOW_SEQUENCE_START, TokenKind.FLOW_MAPPING_START})
 
 COLLECTION_STARTS_IN_BLOCK: Final = COLLECTION_STARTS | {
-    Kind.BLOCK_SEQUENCE_START,
-    Kind.BLOCK_MAPPING_START,
+    TokenKind.BLOCK_SEQUENCE_START,
+    TokenKind.BLOCK_MAPPING_START,
 }
 
 # Tokens that follow an omitted node.
-NO_BLOCK_VALUE: Final = frozenset({Kind.KEY, Kind.VALUE, Kind.BLOCK_END})
-NO_ITEM: Final = frozenset({Kind.BLOCK_ENTRY, Kind.BLOCK_END})
+NO_BLOCK_VALUE: Final = frozenset({TokenKind.KEY, TokenKind.VALUE, TokenKind.BLOCK_END})
+NO_ITEM: Final = frozenset({TokenKind.BLOCK_ENTRY, TokenKind.BLOCK_END})
 NO_INDENTLESS_ITEM: Final = NO_BLOCK_VALUE | NO_ITEM
-NO_VALUE_IN_SEQUENCE: Final = frozenset({Kind.FLOW_ENTRY, Kind.FLOW_SEQUENCE_END})
-NO_KEY_IN_SEQUENCE: Final = NO_VALUE_IN_SEQUENCE | {Kind.VALUE}
-NO_VALUE_IN_MAPPING: Final = frozenset({Kind.FLOW_ENTRY, Kind.FLOW_MAPPING_END})
-NO_KEY_IN_MAPPING: Final = NO_VALUE_IN_MAPPING | {Kind.VALUE}
+NO_VALUE_IN_SEQUENCE: Final = frozenset({TokenKind.FLOW_ENTRY, TokenKind.FLOW_SEQUENCE_END})
+NO_KEY_IN_SEQUENCE: Final = NO_VALUE_IN_SEQUENCE | {TokenKind.VALUE}
+NO_VALUE_IN_MAPPING: Final = frozenset({TokenKind.FLOW_ENTRY, TokenKind.FLOW_MAPPING_END})
+NO_KEY_IN_MAPPING: Final = NO_VALUE_IN_MAPPING | {TokenKind.VALUE}
 
 
 class _Composer:
@@ -209,11 +213,11 @@ class _Composer:
     def document(self) -> Node | None:
         """Return the root node; None if there is no document."""
         first = self.scanner.peek()
-        if first.kind is Kind.STREAM_END:
+        if first.kind is TokenKind.STREAM_END:
             return None
-        if first.kind in DIRECTIVES or first.kind is Kind.DOCUMENT_START:
+        if first.kind in DIRECTIVES or first.kind is TokenKind.DOCUMENT_START:
             self.directives()
-            self.expect(Kind.DOCUMENT_START, "did not find expected <document start>")
+            self.expect(TokenKind.DOCUMENT_START, "did not find expected <document start>")
             root = self.node_unless(DOCUMENT_BOUNDARIES)
         else:
             root = self.node()
@@ -226,17 +230,17 @@ class _Composer:
         seen: set[str] = set()
         while self.scanner.peek().kind in DIRECTIVES:
             token = self.scanner.take()
-            name = token.text if token.kind is Kind.TAG_DIRECTIVE else "%YAML"
+            name = token.text if token.kind is TokenKind.TAG_DIRECTIVE else "%YAML"
             if name in seen:
                 raise YAMLError("found duplicate directive", token.line)
             seen.add(name)
-            if token.kind is Kind.TAG_DIRECTIVE:
+            if token.kind is TokenKind.TAG_DIRECTIVE:
                 self.tag_prefixes[token.text] = token.suffix
             elif [int(number) for number in token.text.split(".")] != [1, 1]:
                 raise YAMLError("found incompatible YAML document", token.line)
 
     def node_unless(
-        self, ends: frozenset[Kind], *, block: bool = True, indentless: bool = False
+        self, ends: frozenset[TokenKind], *, block: bool = True, indentless: bool = False
     ) -> Node:
         """Return a node, or an empty scalar if the next token is one of `ends`."""
         token = self.scanner.peek()
@@ -246,15 +250,15 @@ class _Composer:
 
     def node(self, *, block: bool = True, indentless: bool = False) -> Node:
         """Return a node; `indentless` allows a list without indentation, as a mapping's value."""
-        if self.scanner.peek().kind is Kind.ALIAS:
+        if self.scanner.peek().kind is TokenKind.ALIAS:
             return self.alias(self.scanner.take())
         anchor, tag, line = self.properties()
         token = self.scanner.peek()
-        if token.kind is Kind.SCALAR:
+        if token.kind is TokenKind.SCALAR:
             self.scanner.take()
             implicit = tag == "!" or (not tag and token.plain)
             return self.anchored(anchor, ScalarNode(line, token.text, tag, implicit=implicit))
-        if indentless and token.kind is Kind.BLOCK_ENTRY:
+        if indentless and token.kind is TokenKind.BLOCK_ENTRY:
             return self.collection(anchor, token)
         if token.kind in (COLLECTION_STARTS_IN_BLOCK if block else COLLECTION_STARTS):
             return self.collection(anchor, token)
@@ -269,9 +273,9 @@ class _Composer:
         line = self.scanner.peek().line
         while True:
             token = self.scanner.peek()
-            if token.kind is Kind.ANCHOR and anchor is None:
+            if token.kind is TokenKind.ANCHOR and anchor is None:
                 anchor = self.scanner.take().text
-            elif token.kind is Kind.TAG and tag is None:
+            elif token.kind is TokenKind.TAG and tag is None:
                 tag = self.resolved_tag(self.scanner.take())
             else:
                 return anchor, tag or "", line
@@ -301,41 +305,41 @@ class _Composer:
             message = f"lists and mappings are nested more than {MAX_DEPTH} levels deep"
             raise YAMLBoundError(message, token.line)
         node: Node
-        if token.kind is Kind.FLOW_MAPPING_START:
+        if token.kind is TokenKind.FLOW_MAPPING_START:
             node = self.flow_mapping(self.anchored(anchor, MappingNode(token.line)))
-        elif token.kind is Kind.BLOCK_MAPPING_START:
+        elif token.kind is TokenKind.BLOCK_MAPPING_START:
             node = self.block_mapping(self.anchored(anchor, MappingNode(token.line)))
-        elif token.kind is Kind.FLOW_SEQUENCE_START:
+        elif token.kind is TokenKind.FLOW_SEQUENCE_START:
             node = self.flow_sequence(self.anchored(anchor, SequenceNode(token.line)))
-        elif token.kind is Kind.BLOCK_SEQUENCE_START:
+        elif token.kind is TokenKind.BLOCK_SEQUENCE_START:
             self.scanner.take()
             node = self.items(self.anchored(anchor, SequenceNode(token.line)), NO_ITEM)
-            self.expect(Kind.BLOCK_END, "did not find expected '-' indicator")
+            self.expect(TokenKind.BLOCK_END, "did not find expected '-' indicator")
         else:
             sequence = self.anchored(anchor, SequenceNode(token.line))
             node = self.items(sequence, NO_INDENTLESS_ITEM)
         self.depth -= 1
         return node
 
-    def items(self, sequence: SequenceNode, ends: frozenset[Kind]) -> SequenceNode:
-        while self.scanner.peek().kind is Kind.BLOCK_ENTRY:
+    def items(self, sequence: SequenceNode, ends: frozenset[TokenKind]) -> SequenceNode:
+        while self.scanner.peek().kind is TokenKind.BLOCK_ENTRY:
             self.scanner.take()
             sequence.items.append(self.node_unless(ends))
         return sequence
 
     def block_mapping(self, mapping: MappingNode) -> MappingNode:
         self.scanner.take()
-        while self.scanner.peek().kind is Kind.KEY:
+        while self.scanner.peek().kind is TokenKind.KEY:
             self.scanner.take()
             key = self.node_unless(NO_BLOCK_VALUE, indentless=True)
             mapping.entries.append((key, self.value(NO_BLOCK_VALUE, block=True)))
-        self.expect(Kind.BLOCK_END, "did not find expected key")
+        self.expect(TokenKind.BLOCK_END, "did not find expected key")
         return mapping
 
     def flow_sequence(self, sequence: SequenceNode) -> SequenceNode:
         self.scanner.take()
-        while not self.at_flow_end(Kind.FLOW_SEQUENCE_END, first=not sequence.items):
-            if self.scanner.peek().kind is Kind.KEY:
+        while not self.at_flow_end(TokenKind.FLOW_SEQUENCE_END, first=not sequence.items):
+            if self.scanner.peek().kind is TokenKind.KEY:
                 sequence.items.append(self.single_pair())
             else:
                 sequence.items.append(self.node(block=False))
@@ -355,9 +359,9 @@ class _Composer:
 
     def flow_mapping(self, mapping: MappingNode) -> MappingNode:
         self.scanner.take()
-        while not self.at_flow_end(Kind.FLOW_MAPPING_END, first=not mapping.entries):
+        while not self.at_flow_end(TokenKind.FLOW_MAPPING_END, first=not mapping.entries):
             value: Node
-            if self.scanner.peek().kind is Kind.KEY:
+            if self.scanner.peek().kind is TokenKind.KEY:
                 self.scanner.take()
                 key = self.node_unless(NO_KEY_IN_MAPPING, block=False)
                 value = self.value(NO_VALUE_IN_MAPPING, block=False)
@@ -367,25 +371,25 @@ class _Composer:
             mapping.entries.append((key, value))
         return mapping
 
-    def at_flow_end(self, end: Kind, *, first: bool) -> bool:
+    def at_flow_end(self, end: TokenKind, *, first: bool) -> bool:
         """Return whether a flow collection ends; move past its end, or else to its next entry."""
         if not first and self.scanner.peek().kind is not end:
-            bracket = "]" if end is Kind.FLOW_SEQUENCE_END else "}"
-            self.expect(Kind.FLOW_ENTRY, f"did not find expected ',' or '{bracket}'")
+            bracket = "]" if end is TokenKind.FLOW_SEQUENCE_END else "}"
+            self.expect(TokenKind.FLOW_ENTRY, f"did not find expected ',' or '{bracket}'")
         if self.scanner.peek().kind is not end:
             return False
         self.scanner.take()
         return True
 
-    def value(self, ends: frozenset[Kind], *, block: bool) -> Node:
+    def value(self, ends: frozenset[TokenKind], *, block: bool) -> Node:
         """Return the value of a mapping's entry; value and colon are optional."""
         token = self.scanner.peek()
-        if token.kind is not Kind.VALUE:
+        if token.kind is not TokenKind.VALUE:
             return ScalarNode(token.line)
         self.scanner.take()
         return self.node_unless(ends, block=block, indentless=block)
 
-    def expect(self, kind: Kind, problem: str) -> None:
+    def expect(self, kind: TokenKind, problem: str) -> None:
         token = self.scanner.take()
         if token.kind is not kind:
             raise YAMLError(problem, token.line)

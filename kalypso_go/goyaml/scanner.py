@@ -25,7 +25,7 @@ from kalypso_go.goyaml.scalar_texts import (
 )
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """The kinds of tokens; indentation produces the block tokens."""
 
     STREAM_END = auto()
@@ -58,7 +58,7 @@ class Token:
     of a tag or the prefix of a tag directive; a `plain` scalar has neither quotes nor indicator.
     """
 
-    kind: Kind
+    kind: TokenKind
     line: int
     text: str = ""
     suffix: str = ""
@@ -68,8 +68,8 @@ class Token:
 LONGEST_KEY: Final = 1024
 """Characters between the beginning of a simple key and its colon."""
 
-FLOW_STARTS: Final = {"[": Kind.FLOW_SEQUENCE_START, "{": Kind.FLOW_MAPPING_START}
-FLOW_ENDS: Final = {"]": Kind.FLOW_SEQUENCE_END, "}": Kind.FLOW_MAPPING_END}
+FLOW_STARTS: Final = {"[": TokenKind.FLOW_SEQUENCE_START, "{": TokenKind.FLOW_MAPPING_START}
+FLOW_ENDS: Final = {"]": TokenKind.FLOW_SEQUENCE_END, "}": TokenKind.FLOW_MAPPING_END}
 
 NEVER_PLAIN: Final = frozenset("\t|>%@`")
 """Characters that begin neither a token nor a plain scalar."""
@@ -126,7 +126,7 @@ class Scanner:
         """Whether the cursor is inside brackets or braces."""
         return len(self.keys) > 1
 
-    def _add(self, kind: Kind) -> None:
+    def _add(self, kind: TokenKind) -> None:
         self.queue.append(Token(kind, self.cursor.line))
 
     def _fetch(self) -> None:
@@ -142,7 +142,7 @@ class Scanner:
             self.queue.append(scan_directive(cursor))
         elif at_document_marker(cursor):
             self._leave_content()
-            self._add(Kind.DOCUMENT_START if character == "-" else Kind.DOCUMENT_END)
+            self._add(TokenKind.DOCUMENT_START if character == "-" else TokenKind.DOCUMENT_END)
             cursor.position += 3
         elif character in FLOW_STARTS:
             self._fetch_flow_start(FLOW_STARTS[character])
@@ -151,7 +151,7 @@ class Scanner:
         elif character == ",":
             self._forget_key()
             self.key_allowed = True
-            self._add_indicator(Kind.FLOW_ENTRY)
+            self._add_indicator(TokenKind.FLOW_ENTRY)
         elif character in "-?:" and self._is_indicator(character):
             self._fetch_indicator(character)
         else:
@@ -178,25 +178,25 @@ class Scanner:
             self._forget_key()
             self.key_allowed = True
             text = scan_block_scalar(cursor, self.indent)
-            self.queue.append(Token(Kind.SCALAR, line, text))
+            self.queue.append(Token(TokenKind.SCALAR, line, text))
             return
         self._note_possible_key()
         self.key_allowed = False
         if character == "*":
-            token = scan_anchor(cursor, Kind.ALIAS)
+            token = scan_anchor(cursor, TokenKind.ALIAS)
         elif character == "&":
-            token = scan_anchor(cursor, Kind.ANCHOR)
+            token = scan_anchor(cursor, TokenKind.ANCHOR)
         elif character == "!":
             token = scan_tag(cursor)
         elif character == "'":
-            token = Token(Kind.SCALAR, line, scan_single_quoted(cursor))
+            token = Token(TokenKind.SCALAR, line, scan_single_quoted(cursor))
         elif character == '"':
-            token = Token(Kind.SCALAR, line, scan_double_quoted(cursor))
+            token = Token(TokenKind.SCALAR, line, scan_double_quoted(cursor))
         elif character in NEVER_PLAIN:
             raise YAMLError("found character that cannot start any token", line)
         else:
             text, self.key_allowed = scan_plain(cursor, self.indent + 1, in_flow=self.in_flow)
-            token = Token(Kind.SCALAR, line, text, plain=True)
+            token = Token(TokenKind.SCALAR, line, text, plain=True)
         self.queue.append(token)
 
     def _skip_to_token(self) -> None:
@@ -254,7 +254,7 @@ class Scanner:
 
     # Indentation
 
-    def _open_block(self, kind: Kind, column: int, line: int, at: int = -1) -> None:
+    def _open_block(self, kind: TokenKind, column: int, line: int, at: int = -1) -> None:
         """Begin a block collection at `column`, if that is deeper than the current one."""
         if self.in_flow or self.indent >= column:
             return
@@ -271,7 +271,7 @@ class Scanner:
         if self.in_flow:
             return
         while self.indent > column:
-            self._add(Kind.BLOCK_END)
+            self._add(TokenKind.BLOCK_END)
             self.indent = self.indents.pop()
 
     def _leave_content(self) -> None:
@@ -282,7 +282,7 @@ class Scanner:
 
     # Tokens that change the state
 
-    def _add_indicator(self, kind: Kind) -> None:
+    def _add_indicator(self, kind: TokenKind) -> None:
         self._add(kind)
         self.cursor.position += 1
 
@@ -290,16 +290,16 @@ class Scanner:
         # The end of the text also ends its last line, and with it a possible key.
         self.cursor.end_line()
         self._leave_content()
-        self._add(Kind.STREAM_END)
+        self._add(TokenKind.STREAM_END)
 
-    def _fetch_flow_start(self, kind: Kind) -> None:
+    def _fetch_flow_start(self, kind: TokenKind) -> None:
         self._note_possible_key()
         number = self.taken + len(self.queue)
         self.keys.append(_PossibleKey(self.cursor, number, possible=False, required=False))
         self.key_allowed = True
         self._add_indicator(kind)
 
-    def _fetch_flow_end(self, kind: Kind) -> None:
+    def _fetch_flow_end(self, kind: TokenKind) -> None:
         self._forget_key()
         if self.in_flow:
             # If the brackets held no key, the number is that of the opening bracket. So yaml.v2
@@ -312,25 +312,25 @@ class Scanner:
         # In a flow collection, the composer rejects the token.
         if not self.in_flow:
             self._check_key_allowed("block sequence entries")
-            self._open_block(Kind.BLOCK_SEQUENCE_START, self.cursor.column, self.cursor.line)
+            self._open_block(TokenKind.BLOCK_SEQUENCE_START, self.cursor.column, self.cursor.line)
         self._forget_key()
         self.key_allowed = True
-        self._add_indicator(Kind.BLOCK_ENTRY)
+        self._add_indicator(TokenKind.BLOCK_ENTRY)
 
     def _fetch_key(self) -> None:
         if not self.in_flow:
             self._check_key_allowed("mapping keys")
-            self._open_block(Kind.BLOCK_MAPPING_START, self.cursor.column, self.cursor.line)
+            self._open_block(TokenKind.BLOCK_MAPPING_START, self.cursor.column, self.cursor.line)
         self._forget_key()
         self.key_allowed = not self.in_flow
-        self._add_indicator(Kind.KEY)
+        self._add_indicator(TokenKind.KEY)
 
     def _fetch_value(self) -> None:
         key = self.keys[-1]
         if self._is_possible(key):
             at = key.number - self.taken
-            self._insert(at, Token(Kind.KEY, key.line))
-            self._open_block(Kind.BLOCK_MAPPING_START, key.column, key.line, at)
+            self._insert(at, Token(TokenKind.KEY, key.line))
+            self._open_block(TokenKind.BLOCK_MAPPING_START, key.column, key.line, at)
             key.possible = False
             self.levels_by_number.pop(key.number, None)
             self.key_allowed = False
@@ -338,9 +338,11 @@ class Scanner:
             # The value of a complex key, or of a missing one.
             if not self.in_flow:
                 self._check_key_allowed("mapping values")
-                self._open_block(Kind.BLOCK_MAPPING_START, self.cursor.column, self.cursor.line)
+                self._open_block(
+                    TokenKind.BLOCK_MAPPING_START, self.cursor.column, self.cursor.line
+                )
             self.key_allowed = not self.in_flow
-        self._add_indicator(Kind.VALUE)
+        self._add_indicator(TokenKind.VALUE)
 
     def _check_key_allowed(self, what: str) -> None:
         if not self.key_allowed:
@@ -355,7 +357,7 @@ OCTETS: Final = re.compile("(?:%[0-9A-Fa-f]{2})+")
 VERSION: Final = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}(?![0-9])")
 
 
-def scan_anchor(cursor: Cursor, kind: Kind) -> Token:
+def scan_anchor(cursor: Cursor, kind: TokenKind) -> Token:
     """Read `&name` or `*name`."""
     line = cursor.line
     cursor.position += 1
@@ -384,7 +386,7 @@ def scan_tag(cursor: Cursor) -> Token:
             handle, suffix = ("!", suffix) if suffix else ("", "!")
     if cursor.peek() not in BLANK_OR_END:
         raise YAMLError("did not find expected whitespace or line break", line)
-    return Token(Kind.TAG, line, handle, suffix)
+    return Token(TokenKind.TAG, line, handle, suffix)
 
 
 def scan_directive(cursor: Cursor) -> Token:
@@ -399,12 +401,12 @@ def scan_directive(cursor: Cursor) -> Token:
         version = cursor.take(VERSION)
         if not version:
             raise YAMLError("did not find expected version number", line)
-        token = Token(Kind.VERSION_DIRECTIVE, line, version)
+        token = Token(TokenKind.VERSION_DIRECTIVE, line, version)
     else:
         handle = cursor.take(HANDLE)
         if not handle.endswith("!") or not cursor.take(BLANKS):
             raise YAMLError("did not find expected tag handle", line)
-        token = Token(Kind.TAG_DIRECTIVE, line, handle, _uri(cursor))
+        token = Token(TokenKind.TAG_DIRECTIVE, line, handle, _uri(cursor))
         if cursor.peek() not in BLANK_OR_END:
             raise YAMLError("did not find expected whitespace or line break", line)
     if not cursor.rest_of_line_is_comment():

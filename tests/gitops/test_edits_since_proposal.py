@@ -9,14 +9,14 @@ import pytest
 from kalypso_actions.gitops.provenance import PreviousSources, SourceRevision
 from kalypso_actions.gitops.rejections import environment_changed, sources_changed
 from kalypso_actions.model.documents import Revision
-from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
+from kalypso_actions.model.history import FileVersion, FileVersions, HistoryCommit
 from tests.breaks import breaks, replaced
 
 A, B = FileVersion("100644", "a" * 40), FileVersion("100644", "b" * 40)
 
 
 def commit(name: str, *paths: str) -> HistoryCommit:
-    changes = {path: FileChange(A, B) for path in paths}
+    changes = {path: FileVersions(A, B) for path in paths}
     return HistoryCommit(name, (), datetime(2026, 3, 1, tzinfo=UTC), "", changes)
 
 

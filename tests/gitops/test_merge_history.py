@@ -18,7 +18,7 @@ from kalypso_actions.gitops.merge_history import (
 )
 from kalypso_actions.gitops.proposed_commit import with_trailer
 from kalypso_actions.model.documents import FileEntry
-from kalypso_actions.model.history import FileChange, FileVersion, HistoryCommit
+from kalypso_actions.model.history import FileVersion, FileVersions, HistoryCommit
 from kalypso_actions.model.layout import README_TEXT
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
@@ -54,7 +54,7 @@ class Branch:
             path = f"{self.folder}/{place}" if self.folder else place
             if self.files.get(path) == text:
                 continue
-            changes[path] = FileChange(version(self.files.get(path)), version(text))
+            changes[path] = FileVersions(version(self.files.get(path)), version(text))
             self.files.pop(path, None)
             if text is not None:
                 self.files[path] = text

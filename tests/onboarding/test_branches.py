@@ -9,7 +9,7 @@ import pytest
 from kalypso_actions.onboarding.branches import (
     BranchState,
     Consent,
-    FileChange,
+    OnboardingChange,
     additions,
     plan_branches,
     unified_diff,
@@ -251,4 +251,4 @@ def test_the_writes_that_consent_covers(consent: Consent, covered: list[str]) ->
     ],
 )
 def test_diffs(before: str | None, after: str | None, diff: str) -> None:
-    assert unified_diff(FileChange("p", "add", before, after)) == diff
+    assert unified_diff(OnboardingChange("p", "add", before, after)) == diff

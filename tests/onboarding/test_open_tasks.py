@@ -12,7 +12,7 @@ import pytest
 
 from kalypso_actions.model.federated_credentials import IDS_SINCE, subject_prefixes
 from kalypso_actions.model.github import RepositoryFacts
-from kalypso_actions.onboarding.branches import BranchPlan, Consent, FileChange, WrittenBranch
+from kalypso_actions.onboarding.branches import BranchPlan, Consent, OnboardingChange, WrittenBranch
 from kalypso_actions.onboarding.open_tasks import (
     Task,
     app_url,
@@ -305,7 +305,7 @@ def test_nothing_follows_a_run_that_wrote_nothing() -> None:
 
 def test_the_files_of_upstream_are_left_to_delete() -> None:
     made = setup()
-    changes = tuple(FileChange(path, "delete", "", None) for path in ("a", "b"))
+    changes = tuple(OnboardingChange(path, "delete", "", None) for path in ("a", "b"))
     plan = BranchPlan(made.control_plane, "main", "1" * 40, changes)
     (task,) = obsolete_tasks([plan], Consent())
     assert task.lines == ("a", "b")

@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Problem
-from kalypso_actions.model.history import FileChange, HistoryCommit
+from kalypso_actions.model.history import FileVersions, HistoryCommit
 from kalypso_actions.planning import fleet_report as collection
 from kalypso_actions.planning.fleet_report import MOST_CHANGES, ReportCollection, last_changes
 from kalypso_actions.report.report_document import ReportDocument
@@ -113,7 +113,7 @@ def test_an_environment_that_cannot_be_read() -> None:
 
 
 def commit(name: str, *paths: str) -> HistoryCommit:
-    changes = dict.fromkeys(paths, FileChange(None, None))
+    changes = dict.fromkeys(paths, FileVersions(None, None))
     return HistoryCommit(name, (), datetime(2026, 3, 1, tzinfo=UTC), name, changes)
 
 

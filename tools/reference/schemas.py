@@ -10,7 +10,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from kalypso_actions import report
-from kalypso_actions.report.documents import Document
+from kalypso_actions.report.documents import OutputDocument
 from kalypso_placement import command
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -24,7 +24,7 @@ def schema_files() -> dict[str, str]:
     }
 
 
-def output_documents() -> dict[str, type[Document]]:
+def output_documents() -> dict[str, type[OutputDocument]]:
     """Return the documents of `--output json`, by the value of `schema`."""
     names = [f"{report.__name__}.{module.name}" for module in iter_modules(report.__path__)]
     models = [
@@ -35,12 +35,12 @@ def output_documents() -> dict[str, type[Document]]:
     return {
         model.model_fields["schema_name"].default: model
         for model in models
-        if issubclass(model, Document) and "schema_name" in model.model_fields
+        if issubclass(model, OutputDocument) and "schema_name" in model.model_fields
     }
 
 
 @cache
-def schema_of(document: type[Document]) -> dict[str, object]:
+def schema_of(document: type[OutputDocument]) -> dict[str, object]:
     """Return the JSON Schema of a document: all fields are required, and no others allowed."""
     name = document.model_fields["schema_name"].default
     schema = document.model_json_schema(by_alias=True, mode="serialization")

@@ -15,7 +15,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import create_bare_repository, object_format_of
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.history import Ancestry, FileChange, FileVersion, HistoryCommit
+from kalypso_actions.model.history import Ancestry, FileVersion, FileVersions, HistoryCommit
 
 DEPTHS: Final = (50, 1000)
 """The number of commits to fetch first and second; the third fetch gets the whole history."""
@@ -189,16 +189,16 @@ def _date(seconds: int) -> datetime:
     return datetime.fromtimestamp(min(seconds, 1 << 37), UTC)
 
 
-def _changes(output: bytes) -> dict[str, dict[str, FileChange]]:
+def _changes(output: bytes) -> dict[str, dict[str, FileVersions]]:
     """Parse `<commit>`, `:mode mode id id letter`, `path`, …, each ended by NUL."""
     fields = iter(output.split(b"\0"))
-    changes: dict[str, dict[str, FileChange]] = {}
+    changes: dict[str, dict[str, FileVersions]] = {}
     commit = ""
     for field in fields:
         if field.startswith(b":"):
             before_mode, after_mode, before, after, _ = field[1:].decode().split()
             path = next(fields).decode("utf-8", "surrogateescape")
-            change = FileChange(_version(before_mode, before), _version(after_mode, after))
+            change = FileVersions(_version(before_mode, before), _version(after_mode, after))
             changes.setdefault(commit, {})[path] = change
         elif field:
             commit = field.decode()

@@ -112,7 +112,7 @@ def check_promote(
                 longest = LONGEST_RUN - timedelta(
                     seconds=LONGEST_HOOK if inputs.post_deployment else 0
                 )
-                wait = Wait(began, longest, inputs.poll_interval)
+                wait = WaitingTime(began, longest, inputs.poll_interval)
                 verdict, changed = _wait(wait, watch, writes, context)
             if verdict.goes_on and inputs.post_deployment:
                 hook = _run_hook(inputs.post_deployment, request, context)
@@ -129,7 +129,7 @@ def check_promote(
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitingTime:
     """A run `began` then, may wait for the `longest` time, and looks at each `interval`."""
 
     began: datetime
@@ -138,7 +138,7 @@ class Wait:
 
 
 def _wait(
-    wait: Wait, watch: Watch, writes: CheckPromoteWrites, context: CommandContext
+    wait: WaitingTime, watch: Watch, writes: CheckPromoteWrites, context: CommandContext
 ) -> tuple[Verdict, tuple[Cluster, ...]]:
     """Look at the clusters until there is a verdict, or this run must end.
 

@@ -20,7 +20,7 @@ from kalypso_go.gotemplate.text import can_backquote, normal, quote, to_bytes, t
 from kalypso_go.gotemplate.values import BOOL, INT, STRING, STRING_SLICE, FunctionError, GoSlice
 
 
-def _must_compile(budget: Budget, pattern: str) -> Expression:
+def _must_compile(budget: Budget, pattern: str) -> RegularExpression:
     try:
         return compiled(budget, pattern)
     except PatternError as error:
@@ -137,7 +137,7 @@ class PatternError(ValueError):
     """The pattern is invalid; the message is Go's."""
 
 
-class Expression:
+class RegularExpression:
     """A compiled pattern."""
 
     def __init__(self, pattern: str) -> None:
@@ -272,14 +272,14 @@ class Subject:
         return position
 
 
-_kept: dict[str, Expression] = {}
+_kept: dict[str, RegularExpression] = {}
 
 
-def compiled(budget: Budget, pattern: str) -> Expression:
+def compiled(budget: Budget, pattern: str) -> RegularExpression:
     """Return the compiled pattern; raise `PatternError` if it is invalid."""
     expression = _kept.get(pattern)
     if expression is None:
-        expression = Expression(pattern)
+        expression = RegularExpression(pattern)
         if expression.size <= _KEPT_SIZE:
             if len(_kept) >= _KEPT_COUNT:
                 _kept.clear()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_go.gotemplate.lexer import Item, Kind, lex, unicode_name
+from kalypso_go.gotemplate.lexer import Item, ItemKind, lex, unicode_name
 from tests.go.gotemplate.texts import TEMPLATES
 
 LEFT, RIGHT, SPACE = "{{", "}}", " "
@@ -15,8 +15,8 @@ LEFT, RIGHT, SPACE = "{{", "}}", " "
 def pieces(text: str) -> list[tuple[str, str]]:
     """Return kinds and values, without the end."""
     items = list(lex(text))
-    assert items[-1].kind in {Kind.EOF, Kind.ERROR}
-    return [(item.kind.name, item.value) for item in items if item.kind is not Kind.EOF]
+    assert items[-1].kind in {ItemKind.EOF, ItemKind.ERROR}
+    return [(item.kind.name, item.value) for item in items if item.kind is not ItemKind.EOF]
 
 
 @pytest.mark.parametrize(
@@ -68,24 +68,27 @@ def test_text_and_delimiters(text: str, values: list[str]) -> None:
     ],
 )
 def test_errors_end_the_items(text: str, message: str) -> None:
-    assert list(lex(text))[-1][::2] == (Kind.ERROR, message)
+    assert list(lex(text))[-1][::2] == (ItemKind.ERROR, message)
 
 
 def test_break_and_continue_may_be_functions() -> None:
     items = list(lex("{{break}}{{continue}}", frozenset({"break", "if"})))
-    assert [item.kind for item in items if item.value.islower()] == [Kind.IDENTIFIER, Kind.CONTINUE]
+    assert [item.kind for item in items if item.value.islower()] == [
+        ItemKind.IDENTIFIER,
+        ItemKind.CONTINUE,
+    ]
 
 
 @pytest.mark.parametrize(
     ("item", "shown"),
     [
-        (Item(Kind.EOF, 0, "EOF"), "EOF"),
-        (Item(Kind.ERROR, 0, "unclosed action"), "unclosed action"),
-        (Item(Kind.IF, 0, "if"), "<if>"),
-        (Item(Kind.DOT, 0, "."), "<.>"),
-        (Item(Kind.IDENTIFIER, 0, "short"), '"short"'),
-        (Item(Kind.STRING, 0, '"a long one"'), '"\\"a long on"...'),
-        (Item(Kind.FIELD, 0, ".ééééé"), '".ééééé"...'),
+        (Item(ItemKind.EOF, 0, "EOF"), "EOF"),
+        (Item(ItemKind.ERROR, 0, "unclosed action"), "unclosed action"),
+        (Item(ItemKind.IF, 0, "if"), "<if>"),
+        (Item(ItemKind.DOT, 0, "."), "<.>"),
+        (Item(ItemKind.IDENTIFIER, 0, "short"), '"short"'),
+        (Item(ItemKind.STRING, 0, '"a long one"'), '"\\"a long on"...'),
+        (Item(ItemKind.FIELD, 0, ".ééééé"), '".ééééé"...'),
     ],
 )
 def test_items_in_errors(item: Item, shown: str) -> None:
@@ -102,6 +105,6 @@ def test_names_of_characters(rune: str, shown: str) -> None:
 @given(st.text() | TEMPLATES)
 def test_any_text_is_read_to_an_end(text: str) -> None:
     items = list(lex(text))
-    assert items[-1].kind in {Kind.EOF, Kind.ERROR}
+    assert items[-1].kind in {ItemKind.EOF, ItemKind.ERROR}
     for item in items[:-1]:
         assert text.startswith(item.value, item.position)
