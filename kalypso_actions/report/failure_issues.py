@@ -40,6 +40,9 @@ TITLES: Final = {
 LISTED: Final = re.compile(rf"^- `{NAME}` in cluster type `{NAME}`:", re.MULTILINE)
 """A failing assignment in the issue that collects several."""
 
+ENTRY: Final = re.compile(r"^- `", re.MULTILINE)
+"""An entry of an issue that collects several failures."""
+
 NUMBER: Final = re.compile(r"^The first \d+ of (\d+):$", re.MULTILINE)
 """The line with the number of all failures, if the collecting issue lists a part of them."""
 
@@ -244,7 +247,7 @@ def _described(title: str, body: str, environment: str, single: str, collecting:
     if not is_of_environment(title, environment):
         return 0
     if TITLES[collecting].fullmatch(title):
-        return _number(body, body.count("\n- `"))
+        return _number(body, len(ENTRY.findall(body)))
     return int(TITLES[single].fullmatch(title) is not None)
 
 
