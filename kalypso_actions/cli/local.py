@@ -12,18 +12,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from pydantic import BaseModel
+
 from kalypso_actions.cli.command import Command, DocumentT, Given, InputsT
 from kalypso_actions.cli.streams import log_line, print_json, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.git import enclosing_clone
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
-from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.commands.shared.workflow_options import workflow_options
+from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, input_from_environment
-from kalypso_actions.inputs.values import whole_minutes
+from kalypso_actions.inputs.values import Inputs, TreeInputs, whole_minutes
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.urls import name_in, owner_of
 from kalypso_actions.report.documents import ProblemEntry
@@ -54,12 +57,45 @@ class LocalCommand(Command[InputsT, DocumentT]):
         self.inputs = checked_inputs(self.model, given)
         with ProgressDisplay(stderr, self.doing) as progress:
             now = getattr(self.inputs, "now", None)
-            return self.run_in(local_context(progress, now=now, control_plane=control_plane))
+            context = local_context(progress, now=now, control_plane=control_plane)
+            self.inputs = self._with_workflow_options(given, context)
+            return self.run_in(context)
+
+    def _with_workflow_options(self, given: Given, context: LocalContext) -> InputsT:
+        """Return the inputs with the options of main's workflow files, where none is given.
+
+        Only in a clone of a control plane; a folder or place that is named has no main. Raises
+        UsageError for a value that the workflow file must not give.
+        """
+        names = workflow_inputs(self.model) - given.keys()
+        named = ("environment_dir", "places", "workload")
+        if not names or any(getattr(self.inputs, name, None) for name in named):
+            return self.inputs
+        place = getattr(self.inputs, "control_plane", None)
+        if place:
+            options = workflow_options(place, names, context.programs)
+        else:
+            clone = enclosing_clone(Path())
+            options = workflow_options(str(clone or ""), names, context.programs, is_current=True)
+        for line in options.lines:
+            context.log(line)
+        try:
+            return checked_inputs(self.model, {**options.values, **given})
+        except UsageError as error:
+            message = f"{', '.join(options.paths)} on main: {error.problem.message}"
+            raise UsageError(message, advice="correct it, or give the option") from error
 
     def run_in(self, context: LocalContext) -> DocumentT:
         """Return the document. Raises KalypsoError."""
         document: DocumentT = self.call(self.inputs, context)
         return document
+
+
+def workflow_inputs(model: type[BaseModel]) -> frozenset[str]:
+    """Return the inputs of a command that workflow files give to `schedule`, by name."""
+    planning = {name: field.alias or name for name, field in TreeInputs.model_fields.items()}
+    shared = planning.keys() - Inputs.model_fields.keys() - {"now"}
+    return frozenset(planning[name] for name in shared & model.model_fields.keys())
 
 
 class ReportedCommand(LocalCommand[ReportedInputs, Result]):
