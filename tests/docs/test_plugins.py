@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -20,6 +22,43 @@ kind: ClusterType
 metadata: {{name: {name}, annotations: {{acme.example/cores: "{cores}"}}}}
 spec: {{reconciler: flux, namespaceService: default, configType: configmap}}
 """
+
+
+OLD_PATHS = (
+    "commands.shared.context:CommandContext",
+    "compliance.interface:ClusterReports",
+    "compliance:ClusterReports",
+    "errors:KalypsoError",
+    "errors:UsageError",
+    "inputs.chain:ClusterReportsInputs",
+    "model.cluster_reports:ClusterReport",
+    "model.cluster_reports:ReportedPath",
+    "model.kinds:ClusterType",
+    "model.urls:repository_key",
+    "scheduling.interface:Scheduler",
+    "scheduling:Schedule",
+)
+"""What plug-ins imported before there was one module for them."""
+
+
+@pytest.mark.parametrize("path", OLD_PATHS)
+def test_an_earlier_import_path_stays(path: str) -> None:
+    assert resolve_name(f"kalypso_actions.{path}")
+
+
+def test_every_import_path_of_the_guide_exists() -> None:
+    guide = "".join(page.read_text() for page in (ROOT / "docs" / "guide").glob("*.md"))
+    groups = set(re.findall(r"`(kalypso_actions[.]\w+)` [|]", guide))
+    named = {*re.findall(r"`(kalypso_actions[\w.]+\w)`", guide)} - groups
+    for module, several, one in re.findall(
+        r"^from (kalypso_actions[\w.]*) import (?:[(]([^)]*)[)]|(.*))$", guide, re.MULTILINE
+    ):
+        named |= {
+            f"{module}.{name.strip()}" for name in (several or one).split(",") if name.strip()
+        }
+    assert len(named) > 15
+    for path in named:
+        assert resolve_name(path), path
 
 
 @pytest.fixture
