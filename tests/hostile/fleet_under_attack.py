@@ -192,6 +192,24 @@ class FleetUnderAttack:
             if path.is_file()
         }
 
+    def refused(self, code: str, words: str = "", line: int = 0) -> ProblemEntry:
+        """Check that the run refuses `evil` alone, for one cause with its place; return that."""
+        document, files = self.rendered()
+        (warning,) = blamed(document)
+        assert (warning.code, warning.where is not None) == (code, True)
+        assert words in warning.message
+        assert line in {0, warning.where and warning.where.line}
+        assert CALM in files
+        assert not any("evil" in path for path in files if not path.startswith(".github"))
+        return warning
+
+    def accepted(self) -> dict[str, str]:
+        """Check that the run blames nobody and renders both applications; return the files."""
+        document, files = self.rendered()
+        assert blamed(document) == []
+        assert {CALM, EVIL} <= files.keys()
+        return files
+
 
 def blamed(document: RenderDocument) -> list[ProblemEntry]:
     """Return the warnings that name the attacker's registration, all in its own file.

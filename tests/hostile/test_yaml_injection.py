@@ -176,14 +176,9 @@ def test_one_line_does_not_change_the_documents(
 ) -> None:
     fleet.commit_main(f"apiVersion: v1\nkind: ConfigMap\n{line}\n")
     fleet.attack(description=text)
-    document, files = fleet.rendered()
-    (warning,) = blamed(document)
-    assert warning.code == "registration-documents"
-    assert "the text of manifests.description changes the documents" in warning.message
-    assert warning.where
-    assert warning.where.line == 12
-    assert CALM in files
-    assert EVIL not in files
+    fleet.refused(
+        "registration-documents", "the text of manifests.description changes the documents", 12
+    )
 
 
 @breaks(
