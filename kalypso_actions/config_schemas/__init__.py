@@ -2,7 +2,7 @@
 
     schema = '{"properties": {"PORT": {"type": "number"}}}'
     message = validate({"PORT": "http"}, [schema])  # "" if the configuration is valid
-    schema_error(schema)  # None, or upstream's error for a broken schema
+    schema_fault(schema)  # None, or upstream's error for a broken schema with its position
 
 Upstream validates with Go's gojsonschema 1.2.0 (drafts 4, 6 and 7, and a mixture of them if
 `$schema` names none). Its algorithm decides which branch of an `anyOf` it reports, which violations
@@ -11,7 +11,8 @@ connection, and every evaluation ends: there are limits for nesting, steps, size
 regular expressions run in RE2's linear time.
 """
 
+from kalypso_actions.config_schemas.json_values import position_of
 from kalypso_actions.config_schemas.keywords import unknown_keywords
-from kalypso_actions.config_schemas.validation import schema_error, validate
+from kalypso_actions.config_schemas.validation import schema_fault, validate
 
-__all__ = ["schema_error", "unknown_keywords", "validate"]
+__all__ = ["position_of", "schema_fault", "unknown_keywords", "validate"]

@@ -36,10 +36,11 @@ from kalypso_go.gotemplate.urls import URL
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledSchema:
-    """A schema that is ready to apply, or the error in its text."""
+    """A schema that is ready to apply, or the error in its text with its path."""
 
     root: Schema | None
     error: str = ""
+    path: tuple[str | int, ...] = ()
 
 
 _schemas: SizedCache[CompiledSchema] = SizedCache(8 << 20)
@@ -73,7 +74,7 @@ def _compile(text: str) -> CompiledSchema:
     try:
         return CompiledSchema(_Compiler(decode(text)).root())
     except SchemaError as error:
-        return CompiledSchema(None, str(error))
+        return CompiledSchema(None, str(error), error.path)
 
 
 class _Compiler:
@@ -94,7 +95,11 @@ class _Compiler:
         self._fill(root, self._document, URL(), is_root=True)
         while self._waiting:
             document, schema, base = self._waiting.pop()
-            self._fill(schema, document, base)
+            try:
+                self._fill(schema, document, base)
+            except SchemaError as error:
+                error.path = ()  # it is relative to the target of a $ref
+                raise
         return root
 
     def _new(self) -> Schema:
@@ -103,9 +108,14 @@ class _Compiler:
             raise SchemaError(f"the schema holds more than {MAX_SUBSCHEMAS:,} schemas: simplify it")
         return Schema(self._documents.draft)
 
-    def _schema(self, document: Json, base: URL) -> Schema:
+    def _schema(self, document: Json, base: URL, *path: str | int) -> Schema:
+        """Compile an inner schema; `path` leads to it from the schema around it."""
         schema = self._new()
-        self._fill(schema, document, base)
+        try:
+            self._fill(schema, document, base)
+        except SchemaError as error:
+            error.path = (*path, *error.path)
+            raise
         return schema
 
     def _fill(self, schema: Schema, document: Json, base: URL, *, is_root: bool = False) -> None:
@@ -128,7 +138,7 @@ class _Compiler:
         _read_object_rules(document, schema)
         _read_array_rules(document, schema)
         if "contains" in document and schema.draft >= Draft.DRAFT6:
-            schema.contains = self._schema(document["contains"], base)
+            schema.contains = self._schema(document["contains"], base, "contains")
         _read_const(document, schema)
         _read_enum(document, schema)
         self._combinations(schema, document, base)
@@ -154,10 +164,10 @@ class _Compiler:
         definitions = members["definitions"]
         if not isinstance(definitions, dict):
             raise _wrong_type("array of schemas", "definitions")
-        for definition in definitions.values():
+        for name, definition in definitions.items():
             if not isinstance(definition, dict | bool):
                 raise _wrong_type("array of schemas", "definitions")
-            self._schema(definition, base)
+            self._schema(definition, base, "definitions", name)
 
     def _refer(self, schema: Schema, text: str) -> bool:
         """Set the target of a `$ref`; return whether this is the first reference to it.
@@ -196,9 +206,9 @@ class _Compiler:
         if "properties" in members:
             properties = members["properties"]
             if not isinstance(properties, dict):
-                raise SchemaError("properties must be of type object")
+                raise SchemaError("properties must be of type object", "properties")
             for name, document in properties.items():
-                schema.properties[name] = self._schema(document, base)
+                schema.properties[name] = self._schema(document, base, "properties", name)
         schema.additional_properties = self._schema_or_bool(members, "additionalProperties", base)
         if "patternProperties" in members:
             self._pattern_properties(schema, members["patternProperties"], base)
@@ -206,7 +216,7 @@ class _Compiler:
             document = members["propertyNames"]
             if not isinstance(document, dict | bool):
                 raise _wrong_type("valid schema", "patternProperties")  # upstream's mistake
-            schema.property_names = self._schema(document, base)
+            schema.property_names = self._schema(document, base, "propertyNames")
         if "dependencies" in members:
             self._dependencies(schema, members["dependencies"], base)
 
@@ -217,7 +227,7 @@ class _Compiler:
         if isinstance(document, bool):
             return document
         if isinstance(document, dict):
-            return self._schema(document, base)
+            return self._schema(document, base, keyword)
         raise _wrong_type("boolean/valid schema", keyword)
 
     def _pattern_properties(self, schema: Schema, documents: Json, base: URL) -> None:
@@ -227,15 +237,18 @@ class _Compiler:
             try:
                 pattern = self._pattern(text)
             except PatternError as error:
-                raise SchemaError(f"Invalid regex pattern '{text}'") from error
-            schema.pattern_properties.append((pattern, self._schema(document, base)))
+                raise SchemaError(
+                    f"Invalid regex pattern '{text}'", "patternProperties", text
+                ) from error
+            inner = self._schema(document, base, "patternProperties", text)
+            schema.pattern_properties.append((pattern, inner))
 
     def _dependencies(self, schema: Schema, documents: Json, base: URL) -> None:
         if not isinstance(documents, dict):
-            raise SchemaError("dependencies must be of type object")
+            raise SchemaError("dependencies must be of type object", "dependencies")
         for name, document in documents.items():
             if isinstance(document, dict | bool):
-                schema.dependencies[name] = self._schema(document, base)
+                schema.dependencies[name] = self._schema(document, base, "dependencies", name)
                 continue
             names = document if isinstance(document, list) else [None]
             required = tuple(other for other in names if isinstance(other, str))
@@ -249,10 +262,11 @@ class _Compiler:
             items = members["items"]
             documents = items if isinstance(items, list) else [items]
             schemas = []
-            for document in documents:
+            for index, document in enumerate(documents):
                 if not isinstance(document, dict | bool):
                     raise _wrong_type("valid schema/array of schemas", "items")
-                schemas.append(self._schema(document, base))
+                path = ("items", index) if isinstance(items, list) else ("items",)
+                schemas.append(self._schema(document, base, *path))
             schema.items = schemas if isinstance(items, list) else schemas[0]
         schema.additional_items = self._schema_or_bool(members, "additionalItems", base)
 
@@ -271,16 +285,16 @@ class _Compiler:
         documents = members.get(keyword, [])
         if not isinstance(documents, list):
             shown = "anyOf" if keyword == "allOf" else keyword  # upstream's mistake
-            raise SchemaError(f"{shown} must be of an array")
-        return [self._schema(document, base) for document in documents]
+            raise SchemaError(f"{shown} must be of an array", keyword)
+        return [self._schema(each, base, keyword, index) for index, each in enumerate(documents)]
 
     def _condition(self, members: Members, keyword: str, base: URL) -> Schema | None:
         if keyword not in members:
             return None
         document = members[keyword]
         if not isinstance(document, dict | bool):
-            raise SchemaError(f"{keyword} must be of an object")
-        return self._schema(document, base)
+            raise SchemaError(f"{keyword} must be of an object", keyword)
+        return self._schema(document, base, keyword)
 
 
 TYPES = ("array", "boolean", "integer", "number", "null", "object", "string")
@@ -290,7 +304,7 @@ Members = dict[str, Json]
 
 def _wrong_type(expected: str, keyword: str) -> SchemaError:
     """Return the error for a value of another type; upstream shows the keyword as given."""
-    return SchemaError(f"Invalid type. Expected: {expected}, given: {keyword}")
+    return SchemaError(f"Invalid type. Expected: {expected}, given: {keyword}", keyword)
 
 
 def _read_texts(members: Members, *keywords: str) -> None:
@@ -314,10 +328,11 @@ def _read_types(members: Members, schema: Schema) -> None:
         if name not in TYPES:
             raise SchemaError(
                 f"has a primitive type that is NOT VALID -- given: /{name}/ "
-                f"Expected valid values are:[{' '.join(TYPES)}]"
+                f"Expected valid values are:[{' '.join(TYPES)}]",
+                "type",
             )
         if name in schema.types:
-            raise SchemaError(f"{name} type is duplicated")
+            raise SchemaError(f"{name} type is duplicated", "type")
         schema.types += (name,)
 
 
@@ -328,7 +343,7 @@ def _read_number_bounds(members: Members, schema: Schema) -> None:
         if not isinstance(multiple, Number):
             raise _wrong_type("number", "multipleOf")
         if multiple.value <= 0:
-            raise SchemaError("multipleOf must be strictly greater than 0")
+            raise SchemaError("multipleOf must be strictly greater than 0", "multipleOf")
         schema.multiple_of = multiple.value
     schema.minimum = _bound(members, "minimum")
     schema.exclusive_minimum = _exclusive_bound(members, schema, "exclusiveMinimum", schema.minimum)
@@ -345,7 +360,7 @@ def _bound(members: Members, keyword: str) -> int | Fraction | None:
         return None
     value = members[keyword]
     if not isinstance(value, Number):
-        raise SchemaError(f"{keyword} must be of a number")
+        raise SchemaError(f"{keyword} must be of a number", keyword)
     return value.value
 
 
@@ -359,7 +374,7 @@ def _exclusive_bound(
     if isinstance(value, bool) and schema.draft in {Draft.DRAFT4, Draft.HYBRID}:
         if inclusive is None:
             bound = keyword.removeprefix("exclusive").lower()
-            raise SchemaError(f"{keyword} cannot be used without {bound}")
+            raise SchemaError(f"{keyword} cannot be used without {bound}", keyword)
         return inclusive if value else None
     if isinstance(value, Number) and schema.draft != Draft.DRAFT4:
         return value.value
@@ -374,16 +389,16 @@ def _count(members: Members, keyword: str) -> int | None:
     value = members[keyword]
     number = value.int64 if isinstance(value, Number) else None
     if number is None:
-        raise SchemaError(f"{keyword} must be of an integer")
+        raise SchemaError(f"{keyword} must be of an integer", keyword)
     if number < 0:
-        raise SchemaError(f"{keyword} must be greater than or equal to 0")
+        raise SchemaError(f"{keyword} must be greater than or equal to 0", keyword)
     return number
 
 
 def _counts(members: Members, least: str, most: str) -> tuple[int | None, int | None]:
     low, high = _count(members, least), _count(members, most)
     if low is not None and high is not None and low > high:
-        raise SchemaError(f"{least} cannot be greater than {most}")
+        raise SchemaError(f"{least} cannot be greater than {most}", least)
     return low, high
 
 
@@ -395,15 +410,15 @@ def _read_text_rules(
     if "pattern" in members:
         value = members["pattern"]
         if not isinstance(value, str):
-            raise SchemaError("pattern must be of a string")
+            raise SchemaError("pattern must be of a string", "pattern")
         try:
             schema.pattern = compile_pattern(value)
         except PatternError as error:
-            raise SchemaError("pattern must be a valid regex") from error
+            raise SchemaError("pattern must be a valid regex", "pattern") from error
     if "format" in members:
         name = members["format"]
         if not isinstance(name, str):
-            raise SchemaError("format must be of type string")
+            raise SchemaError("format must be of type string", "format")
         schema.format = name
 
 
@@ -416,13 +431,13 @@ def _read_object_rules(members: Members, schema: Schema) -> None:
         return
     names = members["required"]
     if not isinstance(names, list):
-        raise SchemaError("required must be of an array")
+        raise SchemaError("required must be of an array", "required")
     required: dict[str, None] = {}
     for name in names:
         if not isinstance(name, str):
-            raise SchemaError("required items must be string")
+            raise SchemaError("required items must be string", "required")
         if name in required:
-            raise SchemaError("required items must be unique")
+            raise SchemaError("required items must be unique", "required")
         required[name] = None
     schema.required = tuple(required)
 
@@ -434,7 +449,7 @@ def _read_array_rules(members: Members, schema: Schema) -> None:
     if "uniqueItems" in members:
         unique = members["uniqueItems"]
         if not isinstance(unique, bool):
-            raise SchemaError("uniqueItems must be of a boolean")
+            raise SchemaError("uniqueItems must be of a boolean", "uniqueItems")
         schema.unique_items = unique
 
 
@@ -450,12 +465,12 @@ def _read_enum(members: Members, schema: Schema) -> None:
         return
     values = members["enum"]
     if not isinstance(values, list):
-        raise SchemaError("enum must be of an array")
+        raise SchemaError("enum must be of an array", "enum")
     texts: dict[str, None] = {}
     for value in values:
         text = canonical_text(value)
         if text in texts:
-            raise SchemaError("enum items must be unique")
+            raise SchemaError("enum items must be unique", "enum")
         texts[text] = None
     schema.enum = frozenset(texts)
     schema.enum_text = ", ".join(texts)

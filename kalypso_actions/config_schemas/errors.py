@@ -35,7 +35,14 @@ MAX_CONFIG_VALUES = 200_000
 
 
 class SchemaError(Exception):
-    """A schema is broken or exceeds a limit; the message is upstream's, or names the limit."""
+    """A schema is broken or exceeds a limit; the message is upstream's, or names the limit.
+
+    `path` leads to the faulty keyword or schema inside the whole schema, as far as it is known.
+    """
+
+    def __init__(self, message: str, *path: str | int) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class UnsupportedValueError(Exception):

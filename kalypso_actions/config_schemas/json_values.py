@@ -16,7 +16,7 @@ import json
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -91,12 +91,33 @@ def decode(text: str) -> Json:
     return _Decoder(text).document()
 
 
+def position_of(text: str, path: Sequence[str | int]) -> int:
+    """Return where the key or item at a path begins, or else its nearest ancestor.
+
+    If the text is not JSON, return where decoding stops.
+    """
+    decoder = _Decoder(text)
+    try:
+        decoder.document()
+    except SchemaError:
+        return min(decoder.at, max(len(text) - 1, 0))
+    level, position = 0, 0
+    for depth, step, start in decoder.steps:
+        if depth < level or level == len(path):
+            break  # the item, or its nearest ancestor, ends
+        if depth == level and step == path[level]:
+            level, position = level + 1, start
+    return position
+
+
 class _Decoder:
     """A position in a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.steps: list[tuple[int, str | int, int]] = []
+        """Each key and list index in order, with its depth and position."""
 
     def document(self) -> Json:
         self._skip_space()
@@ -147,7 +168,9 @@ class _Decoder:
             return members
         while True:
             self._skip_space()
+            start = self.at
             key = self._string()
+            self.steps.append((depth, key, start))
             if self._next_token() != ":":
                 raise self._error("after object key")
             self.at += 1
@@ -162,6 +185,8 @@ class _Decoder:
             self.at += 1
             return items
         while True:
+            self._skip_space()
+            self.steps.append((depth, len(items), self.at))
             items.append(self._value(depth + 1))
             if self._ends("]", "after array element"):
                 return items

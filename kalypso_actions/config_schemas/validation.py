@@ -8,11 +8,12 @@ every keyword next to it, and no number has a `format`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from kalypso_actions.config_schemas.compiler import compile_schema
+from kalypso_actions.config_schemas.compiler import TYPES, compile_schema
 from kalypso_actions.config_schemas.errors import (
     MAX_NESTING,
     MAX_STEPS,
@@ -26,9 +27,11 @@ from kalypso_actions.config_schemas.json_values import (
     Number,
     big_float_text,
     canonical_text,
+    position_of,
     to_document,
 )
 from kalypso_actions.config_schemas.schema import Schema
+from kalypso_actions.model.nearest import nearest
 
 
 def validate(
@@ -58,9 +61,35 @@ def validate(
     return "Config data validation failed: \n " + "\n".join(messages) if messages else ""
 
 
-def schema_error(text: str) -> str | None:
-    """Return upstream's error if the text is not a schema; None if it is one."""
-    return compile_schema(text).error or None
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """The error of a broken schema in upstream's words, its position in the text, and advice."""
+
+    message: str
+    position: int
+    advice: str
+
+
+def schema_fault(text: str) -> SchemaFault | None:
+    """Return the fault of a text that is not a schema; None if it is one."""
+    schema = compile_schema(text)
+    if not schema.error:
+        return None
+    position, advice = position_of(text, schema.path), ""
+    given = _NO_TYPE.search(schema.error)
+    if given:
+        near = nearest(given[1], TYPES)
+        hint = f"did you mean {near}?" if near else f"write one of {', '.join(TYPES)}"
+        advice = f"JSON Schema has no type {given[1]!r}: {hint}"
+    elif schema.path:
+        advice = f"correct {'.'.join(map(str, schema.path))} of the schema"
+    elif _NO_JSON.match(schema.error):
+        advice = "the schema is not JSON" if text.strip() else "write a JSON Schema: it is empty"
+    return SchemaFault(schema.error, position, advice)
+
+
+_NO_TYPE: Final = re.compile(r"primitive type that is NOT VALID -- given: /(.*?)/ Expected")
+_NO_JSON: Final = re.compile(r"invalid character |unexpected EOF|EOF")
 
 
 def _message(document: dict[str, Json], text: str, budget: EvaluationBudget) -> str:

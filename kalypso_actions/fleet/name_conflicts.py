@@ -12,11 +12,15 @@ from kalypso_actions.model.tree import RegistrationReading
 
 @dataclass(frozen=True, slots=True)
 class _Delivery:
-    """The source of a Workload or target; `registration` is "" for the control plane."""
+    """The source of a Workload or target; `registration` is "" for the control plane.
+
+    `registered` is the place of the registration.
+    """
 
     registration: str
     workload: str
     where: Location
+    registered: Location | None = None
 
     @property
     def source(self) -> tuple[str, str]:
@@ -24,8 +28,10 @@ class _Delivery:
         return self.registration, self.workload
 
     def __str__(self) -> str:
-        owner = f"registration {self.registration!r}" if self.registration else "the control plane"
-        return f"{owner} in {self.where}"
+        if not self.registration:
+            return f"the control plane in {self.where}"
+        place = f" ({self.registered})" if self.registered else ""
+        return f"registration {self.registration!r}{place} in {self.where}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,12 @@ def workload_conflicts(
         by_target[target.name] = [_Delivery("", target.workload, target.where)]
     for registration, its_workloads in sorted(workloads.items()):
         for workload in its_workloads:
-            delivery = _Delivery(registration, workload.name, workload.where)
+            registered = owners.places.get(registration)
+            delivery = _Delivery(registration, workload.name, workload.where, registered)
             by_workload.setdefault(workload.name, []).append(delivery)
             for target in workload.targets:
                 if target.environment == environment:
-                    delivery = _Delivery(registration, workload.name, target.where)
+                    delivery = _Delivery(registration, workload.name, target.where, registered)
                     by_target.setdefault(target.name, []).append(delivery)
     conflicts: dict[str, list[Problem]] = {}
     refused: set[tuple[str, str]] = set()  # Workloads with a problem; their targets get no problem
@@ -103,11 +110,16 @@ def _conflict(
         others = [item for item in others if not item.registration]
     if not registration or not (others or (owner and owner.registration != registration)):
         return None
+    same = [item for item in others if item.registration and item.where == delivery.where]
+    if same and delivery.registered:
+        names = [f"registration {item.registration!r} ({item.registered})" for item in same]
+        message = f"{subject} is also delivered by {'; '.join(names)}, which names the same folder"
+        related = tuple(item.registered for item in same if item.registered)
+        advice = "remove one of the registrations"
+        return Problem(message, delivery.registered, advice, "workload-conflict", related)
     if others or owner is None:
         message = f"{subject} is also delivered by {'; '.join(map(str, others))}"
         advice = "rename one, or remove a registration"
-        if any(item.registration and item.where == delivery.where for item in others):
-            advice = "both registrations name the same folder: remove one of them"
     else:
         message = f"{subject} belongs to {owner}, which delivered it first"
         advice = "write another name; this one is free once its owner no longer delivers it"

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from kalypso_actions.model import kinds
-from kalypso_actions.model.documents import Document, Path, Places
+from kalypso_actions.model.documents import Document, Path, Places, TextPlace
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.placements import PLACEMENT_ANNOTATION, SCHEDULER_ANNOTATION
 
@@ -98,9 +98,10 @@ class RepositorySpec(StrictModel):
     branch: str = Field(description="A branch of the repository.")
     path: str = Field(description="A folder of the branch; . for its root.")
 
-    def source(self) -> kinds.RepositoryPath:
-        """Return the folder as a value."""
-        return kinds.RepositoryPath(self.repo, self.branch, self.path)
+    def source(self, document: Document, *path: str) -> kinds.RepositoryPath:
+        """Return the folder as a value; `path` is its place in the document."""
+        places = {name: document.at(*path, name) for name in ("repo", "branch", "path")}
+        return kinds.RepositoryPath(self.repo, self.branch, self.path, places)
 
 
 class EnvironmentSpec(StrictModel):
@@ -279,7 +280,7 @@ class EnvironmentResource(Resource):
         """Build an Environment."""
         return kinds.Environment(
             name=self.metadata.name,
-            control_plane=self.spec.control_plane.source(),
+            control_plane=self.spec.control_plane.source(document, "spec", "controlPlane"),
             annotations=self.metadata.annotations,
             where=document.where,
             next_environment_where=document.at(
@@ -298,7 +299,7 @@ class BaseRepoResource(Resource):
         """Build a BaseRepo; an empty `commit` becomes None."""
         return kinds.BaseRepo(
             name=self.metadata.name,
-            source=self.spec.source(),
+            source=self.spec.source(document, "spec"),
             commit=self.spec.commit or None,
             where=document.where,
             commit_where=document.at("spec", "commit"),
@@ -314,7 +315,7 @@ class GitOpsRepoResource(Resource):
         """Build a GitOpsRepo."""
         return kinds.GitOpsRepo(
             name=self.metadata.name,
-            target=self.spec.source(),
+            target=self.spec.source(document, "spec"),
             where=document.where,
         )
 
@@ -439,9 +440,10 @@ class WorkloadRegistrationResource(Resource):
         """Build a WorkloadRegistration."""
         return kinds.WorkloadRegistration(
             name=self.metadata.name,
-            source=self.spec.workload.source(),
+            source=self.spec.workload.source(document, "spec", "workload"),
             workspace=self.spec.workspace or "",
             where=document.where,
+            workspace_where=document.at("spec", "workspace"),
         )
 
 
@@ -456,6 +458,7 @@ class WorkloadResource(Resource):
         The schemas of a target are its own, then the Workload's.
         """
         name = self.metadata.name
+        shared = _text_places(document, self.spec.config_schemas, "spec", "configSchemas")
         return kinds.Workload(
             name=name,
             targets=tuple(
@@ -479,6 +482,14 @@ class WorkloadResource(Resource):
                         document.at,
                         ("spec", "deploymentTargets", index, "manifests"),
                         target.manifests,
+                    ),
+                    schema_places=(
+                        *_text_places(
+                            document,
+                            target.config_schemas,
+                            *("spec", "deploymentTargets", index, "configSchemas"),
+                        ),
+                        *shared,
                     ),
                 )
                 for index, target in enumerate(self.spec.deployment_targets)
@@ -507,4 +518,12 @@ class DeploymentTargetResource(Resource):
             registration="",
             where=document.where,
             environment_where=document.at("spec", "environment"),
+            schema_places=_text_places(document, self.spec.config_schemas, "spec", "configSchemas"),
         )
+
+
+def _text_places(
+    document: Document, texts: list[str] | None, *path: str | int
+) -> tuple[TextPlace, ...]:
+    """Return the places of a list of texts."""
+    return tuple(document.text_at(*path, index) for index in range(len(texts or ())))

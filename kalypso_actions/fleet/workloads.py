@@ -218,7 +218,7 @@ def without_workloads(registration: kinds.WorkloadRegistration) -> Problem:
     return Problem(
         f"the folder {source.path!r} of {source.repo} has no Workload: the fleet lacks the "
         "application",
-        registration.where,
+        source.places.get("path", registration.where),
         "correct the path; check that .sourceignore and kustomization.yaml include the Workload",
         "registration-without-targets",
     )
@@ -229,7 +229,8 @@ def registered_problem(registration: kinds.WorkloadRegistration, problem: Proble
     where, message = problem.where, problem.message
     if where is None or not where.path:
         place = where.repository if where else registration.source.repo
-        where, message = registration.where, f"{place}: {message}"
+        where = registration.source.culprit(message, registration.where)
+        message = f"{place}: {message}"
     return dataclasses.replace(
         problem, message=f"registration {registration.name!r}: {message}", where=where
     )

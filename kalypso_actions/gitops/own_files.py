@@ -167,5 +167,5 @@ def duplicate_gitops_repos(gitops_repos: Sequence[GitOpsRepo]) -> list[Problem]:
         if other is not repo:
             message = f"GitOpsRepo {repo.name!r} names the same tree as {other.name!r}"
             advice = "remove one of the two"
-            problems.append(Problem(message, repo.where, advice, "gitops-repo-duplicate"))
+            problems.append(Problem(message, repo.at("repo"), advice, "gitops-repo-duplicate"))
     return problems

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
@@ -34,13 +35,26 @@ MAIN_BASE_REPO = "main"
 """The BaseRepo of this name has the promoted commit of main."""
 
 
+_NO_BRANCH: Final = re.compile(r"there is no (?:such )?branch")
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryPath:
-    """A folder on a branch of a repository: the `repo`, `branch`, `path` of many kinds."""
+    """A folder on a branch of a repository: the `repo`, `branch`, `path` of many kinds.
+
+    `places` has the places of these fields in the document.
+    """
 
     repo: str
     branch: str
     path: str
+    places: Mapping[str, Location] = field(default_factory=dict, compare=False, repr=False)
+
+    def culprit(self, fault: str, where: Location) -> Location:
+        """Return the place of the field that a fault of reading the folder is about, or `where`."""
+        if _NO_BRANCH.search(fault):
+            return self.places.get("branch", where)
+        return self.places.get("path" if fault.startswith("the folder ") else "repo", where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +103,10 @@ class GitOpsRepo:
     name: str
     target: RepositoryPath
     where: Location
+
+    def at(self, spec_field: str) -> Location:
+        """Return the place of a field of `spec`."""
+        return self.target.places.get(spec_field, self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +209,16 @@ class ConfigSchema:
 
     def at(self, position: int) -> Location:
         """Return the place of a position in the text of the schema."""
-        if self.schema_place is None:
-            return self.where
-        line = self.schema.count("\n", 0, position) + 1
-        column = position - self.schema.rfind("\n", 0, position)
-        line, column = self.schema_place.at(line, column)
-        return replace(self.where, line=line, column=column)
+        return _in_text(self.where, self.schema_place, self.schema, position)
+
+
+def _in_text(where: Location, place: TextPlace | None, text: str, position: int) -> Location:
+    """Return the place of a position in a text of a document at `where`."""
+    if place is None:
+        return where
+    line = text.count("\n", 0, position) + 1
+    line, column = place.at(line, position - text.rfind("\n", 0, position))
+    return replace(where, line=line, column=column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +251,13 @@ class WorkloadRegistration:
     source: RepositoryPath
     workspace: str
     where: Location
+    workspace_where: Location | None = field(default=None, compare=False)
+    """The place of `spec.workspace`, or of `spec` without one."""
+
+    @property
+    def source_where(self) -> Location:
+        """The place of the repository's URL."""
+        return self.source.places.get("repo", self.where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +280,17 @@ class DeploymentTarget:
     where: Location
     environment_where: Location | None = None
     places: Mapping[str, Location] = field(default_factory=dict)
+    schema_places: tuple[TextPlace, ...] = field(default=(), compare=False)
 
     def at(self, key: str) -> Location:
         """Return the place of a key of `manifests`."""
         return self.places.get(key, self.where)
+
+    def schema_at(self, text: str, position: int) -> Location:
+        """Return the place of a position in the text of one of `config_schemas`."""
+        index = self.config_schemas.index(text)
+        place = self.schema_places[index] if index < len(self.schema_places) else None
+        return _in_text(self.where, place, text, position)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ KEPT: Final = 10_000
 
 KEY_UNSET: Final = "template-key-unset"
 
-_MISSING: Final = re.compile(r"- ([\w.-]+) is required")
+_MISSING: Final = re.compile(r"- (?:([\w.-]+): )?([\w.-]+) is required")
 
 Result = TypeVar("Result")
 
@@ -272,7 +272,9 @@ def _trace(
     if not lines:
         return None
     wrong: dict[str, Location] = {}
-    missing = [match[1] for line in lines if (match := _MISSING.fullmatch(line))][:MAX_TRACED]
+    missing = [match[2] for line in lines if (match := _MISSING.fullmatch(line)) and not match[1]][
+        :MAX_TRACED
+    ]
     for line in lines:
         field, separator, _ = line.removeprefix("- ").partition(": ")
         where = _place(field, places) if separator else None
@@ -285,7 +287,9 @@ def _trace(
         causes.append(
             f"the ConfigMaps that apply are {layers}" if layers else "no ConfigMap applies"
         )
-    where = next(iter(wrong.values()), schema.where)
+    where = next(iter(wrong.values()), None)
+    if where is None:
+        where = schema.locate(config_schemas.position_of(schema.text, _requirement(lines[0])))
     text = f"refused by {schema.name}: {', '.join(causes)}"
     if missing:
         text += "; kalypso explain shows every layer"
@@ -299,6 +303,13 @@ def _place(field: str, places: _Places) -> Location | None:
             return places[field][-1]
         field = field.rpartition(".")[0]
     return None
+
+
+def _requirement(line: str) -> tuple[str, ...]:
+    """Return the path in the schema of the keyword that a violation without a value is about."""
+    match = _MISSING.fullmatch(line)
+    steps = match[1].split(".") if match and match[1] else []
+    return (*(part for step in steps for part in ("properties", step)), "required")
 
 
 def _file(where: Location) -> str:

@@ -111,7 +111,7 @@ def faulty_heads(
         Owners(
             earlier.workloads,
             earlier.targets,
-            {head.registration.name: head.registration.where for head in heads},
+            {head.registration.name: head.registration.source_where for head in heads},
         ),
     )
     return {

@@ -215,10 +215,10 @@ def _policies(branch: _Branch) -> Iterator[Problem]:
 
 def _schemas(branch: _Branch) -> Iterator[Problem]:
     for schema in branch.of(kinds.ConfigSchema):
-        fault = config_schemas.schema_error(schema.schema)
+        fault = config_schemas.schema_fault(schema.schema)
         if fault:
-            message = f"ConfigSchema {schema.name!r}: {fault}"
-            yield Problem(message, schema.where, code="schema-invalid")
+            message = f"ConfigSchema {schema.name!r}: {fault.message}"
+            yield Problem(message, schema.at(fault.position), fault.advice, "schema-invalid")
     targets = [*branch.of(kinds.DeploymentTarget)]
     for workload in branch.of(kinds.Workload):
         targets += workload.targets

@@ -68,6 +68,8 @@ class AppliedSchema:
     name: str
     text: str
     where: Location
+    locate: Callable[[int], Location] = field(compare=False, repr=False)
+    """Return the place of a position in the text."""
 
 
 class PlatformConfig:
@@ -134,7 +136,10 @@ class PlatformConfig:
         """Return the schemas of `schemas_of`, with their names."""
         target = assignment.target
         name = f"configSchemas of {target.name!r} in {target.where.path}:{target.where.line}"
-        own = (AppliedSchema(name, text, target.where) for text in target.config_schemas)
+        own = (
+            AppliedSchema(name, text, target.where, partial(target.schema_at, text))
+            for text in target.config_schemas
+        )
         return (*self._schemas.to(self._masks.provided(assignment)), *own)
 
     @cached_property
@@ -226,7 +231,7 @@ def read_entries(config_maps: Iterable[ConfigMap]) -> Iterator[LayerKey]:
 def _applied(schema: ConfigSchema) -> AppliedSchema:
     where = schema.where
     name = f"ConfigSchema {schema.name!r} in {where.path}:{where.line}"
-    return AppliedSchema(name, schema.schema, where)
+    return AppliedSchema(name, schema.schema, where, schema.at)
 
 
 def split_azure_key(full_key: str) -> tuple[str, tuple[Label, ...]]:

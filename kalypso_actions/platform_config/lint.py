@@ -43,7 +43,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
         if _is_secret(key, text):
             yield Problem(
                 f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
-                config_map.where,  # not the line, which would be shown
+                config_map.at(key),
                 "revoke it, store it elsewhere, and write the name of that place",
                 "config-secret",
             )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from types import TracebackType
@@ -42,6 +43,9 @@ HEADINGS: Final = {
     "note": ("note", "cyan"),
 }
 """The word for a level, and its style."""
+
+HIDDEN_CODE: Final = "config-secret"
+"""The code of findings whose lines must not be shown."""
 
 NO_COMMITS: Final[Mapping[str, str]] = {}
 
@@ -83,21 +87,30 @@ def print_findings(
     With `with_lines`, show the line of a file on this machine. `commits` maps commits that are not
     heads to their names.
     """
+    findings = tuple(findings)
+    secret = {_place_of(finding) for finding in findings if finding.code == HIDDEN_CODE}
     kinds: dict[str, list[Finding]] = {"note": [], "acknowledged": [], "warning": [], "error": []}
     for finding in findings:
         kinds["acknowledged" if finding.reason else finding.level].append(finding)
     for block in (kinds["note"], kinds["acknowledged"], kinds["warning"] + kinds["error"]):
-        _print_block(console, block, files, with_lines=with_lines, commits=commits)
+        shown = frozenset(map(_place_of, block)) - secret if with_lines else frozenset()
+        _print_block(console, block, files, shown, commits=commits)
+
+
+def _place_of(finding: Finding) -> Location | None:
+    """Return the line of a finding, at any column."""
+    return replace(finding.where, column=0) if finding.where else None
 
 
 def _print_block(
     console: Console,
     block: Iterable[Finding],
     files: Files,
+    shown: Set[Location | None],
     *,
-    with_lines: bool,
     commits: Mapping[str, str],
 ) -> None:
+    """Print findings; `shown` are the places whose lines may be shown."""
     by_file: dict[tuple[str, ...], list[Finding]] = {}
     for finding in block:
         where = finding.where
@@ -113,7 +126,8 @@ def _print_block(
             others = _others_of_one_cause(found)
             most = 1 if others else MAX_ALIKE if _line_of(found[0])[0] else len(found)
             for finding in found[:most]:
-                text = _text(finding, files, commits, with_lines=with_lines)
+                is_shown = _place_of(finding) in shown
+                text = _text(finding, files, commits, with_lines=is_shown)
                 if others:
                     text.append(f"\n    also {escape_log_line(abbreviated(others, MAX_ALIKE))}")
                 console.print(text, soft_wrap=True)

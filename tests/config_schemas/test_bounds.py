@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from kalypso_actions.config_schemas import schema_error, validate
+from kalypso_actions.config_schemas import schema_fault, validate
 
 LETTERS = "a" * 100_000
 
@@ -39,7 +39,7 @@ def doubling(levels: int) -> str:
     ids=["itself", "allOf", "anyOf", "not-if", "doubling"],
 )
 def test_endless_schemas(schema: str, advice: str) -> None:
-    assert schema_error(schema) is None
+    assert schema_fault(schema) is None
     assert advice in validate({"A": "x"}, [schema])
 
 
@@ -66,7 +66,9 @@ def test_endless_schemas(schema: str, advice: str) -> None:
     ],
 )  # fmt: skip
 def test_schemas_beyond_a_bound(schema: str, advice: str) -> None:
-    assert advice in (schema_error(schema) or "")
+    fault = schema_fault(schema)
+    assert fault
+    assert advice in fault.message
 
 
 @pytest.mark.parametrize(
@@ -128,9 +130,9 @@ def test_nothing_is_fetched(reference: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
-    problem = schema_error(json.dumps({"not": {"$ref": reference}}))
+    problem = schema_fault(json.dumps({"not": {"$ref": reference}}))
 
     assert problem is not None
-    assert problem.endswith(
+    assert problem.message.endswith(
         "leads out of the schema, which Kalypso never follows: copy its target to `definitions`"
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 
-from kalypso_actions.config_schemas import schema_error, validate
+import pytest
+
+from kalypso_actions.config_schemas import schema_fault, validate
 from kalypso_actions.config_schemas.compiler import compile_schema
 
 PREFIX = "Config data validation failed: \n "
@@ -52,16 +54,53 @@ def test_validation_leaves_the_configuration_unchanged() -> None:
     assert config == before
 
 
-def test_schema_error_explains_a_broken_schema() -> None:
-    assert schema_error("") == "EOF"
-    assert schema_error('{"type": "text"}') == (
-        "has a primitive type that is NOT VALID -- given: /text/ Expected valid values are:"
-        "[array boolean integer number null object string]"
-    )
+TYPED = '{\n "properties": {"A": {"title": "x"},\n  "B": {"type": "text"}}}'
+
+FAULTS = {
+    "nothing": ("", "EOF", "", "it is empty"),
+    "no JSON": ('{"a": 1,\n }', "invalid character '}'", "}", "the schema is not JSON"),
+    "a type": (TYPED, "has a primitive type that is NOT VALID", '"type": "text"', "no type 'text'"),
+    "misspelled": (
+        '{"items": [{}, {"not": {"type": ["null", "strng"]}}]}',
+        "given: /strng/ Expected valid values are:[array boolean integer number null object string]",
+        '"type": ["null"',
+        "did you mean string?",
+    ),
+    "a keyword": (
+        '{"allOf": [{"required": []}, {"required": "A"}]}',
+        "required must be of an array",
+        '"required": "A"',
+        "correct allOf.1.required of the schema",
+    ),
+    "a definition": (
+        '{"definitions": {"d": {"minimum": "1"}}, "$ref": "#/definitions/d"}',
+        "minimum must be of a number",
+        '"minimum"',
+        "correct definitions.d.minimum",
+    ),
+    "a schema": (
+        '{"patternProperties": {"^a": 1}}',
+        "Expected: valid schema",
+        '"^a"',
+        "correct patternProperties.^a",
+    ),
+    "a whole text": ("[]", "schema is invalid", "[", ""),
+}
 
 
-def test_a_good_schema_has_no_error() -> None:
-    assert schema_error(NEEDS_A) is None
+@pytest.mark.parametrize(("text", "message", "place", "advice"), FAULTS.values(), ids=FAULTS.keys())
+def test_a_fault_of_a_schema_has_its_place(
+    text: str, message: str, place: str, advice: str
+) -> None:
+    fault = schema_fault(text)
+    assert fault
+    assert message in fault.message
+    assert text[fault.position :].startswith(place)
+    assert advice in fault.advice
+
+
+def test_a_good_schema_has_no_fault() -> None:
+    assert schema_fault(NEEDS_A) is None
 
 
 def test_equal_texts_are_compiled_once() -> None:

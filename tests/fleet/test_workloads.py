@@ -98,8 +98,14 @@ OWNED = Owners(workloads={"app": "a"}, places={"a": Location("https://git.test/m
 @pytest.mark.parametrize(
     ("delivering", "blamed"),
     [
-        pytest.param("ab", {"b": "test: file.yaml:1"}, id="both deliver it"),
-        pytest.param("b", {"b": "https://git.test/main: a.yaml:1"}, id="the owner is not readable"),
+        pytest.param(
+            "ab",
+            {"b": " (https://git.test/main: a.yaml:1) in test: file.yaml:1"},
+            id="both deliver it",
+        ),
+        pytest.param(
+            "b", {"b": " in https://git.test/main: a.yaml:1"}, id="the owner is not readable"
+        ),
         pytest.param("a", {}, id="the owner alone"),
         pytest.param("-b", {}, id="the owner has left it"),
     ],
@@ -110,7 +116,7 @@ def test_a_name_stays_with_its_owner(delivering: str, blamed: dict[str, str]) ->
     if "-" in delivering:
         delivered["a"] = ()
     conflicts = workload_conflicts(delivered, "dev", (), OWNED)
-    message = "Workload 'app' belongs to registration 'a' in {}, which delivered it first"
+    message = "Workload 'app' belongs to registration 'a'{}, which delivered it first"
     assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
         name: [message.format(place)] for name, place in blamed.items()
     }

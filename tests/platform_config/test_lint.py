@@ -55,7 +55,7 @@ def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
     assert warning.code == "config-secret"
     assert text.strip() not in f"{warning.message} {warning.advice}"
     assert warning.where
-    assert warning.where.line == 1
+    assert warning.where.line == 2
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def _unread(scopes: Iterable[FleetScope], registered: Registered) -> Iterator[Pr
         yield Problem(
             f"{counted(len(unread), 'registered application')} not read: what selects "
             f"{'it' if len(unread) == 1 else 'them'} is not checked",
-            registration.where,
+            registration.source_where,
             f"give --source {registration.source.repo}=PATH, or access by git",
             "registration-unread",
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from kalypso_actions.config_schemas import schema_error, unknown_keywords
+from kalypso_actions.config_schemas import schema_fault, unknown_keywords
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
@@ -153,11 +153,12 @@ def schema_faults(targets: Iterable[DeploymentTarget]) -> Iterator[Problem]:
     seen: set[str] = set()
     for target in targets:
         for text in target.config_schemas:
-            fault = schema_error(text)
-            if fault and text not in seen:
-                seen.add(text)
-                message = f"configSchemas of {target.name!r}: {fault}"
-                yield Problem(message, target.where, code="schema-invalid")
+            fault = None if text in seen else schema_fault(text)
+            seen.add(text)
+            if fault:
+                message = f"configSchemas of {target.name!r}: {fault.message}"
+                where = target.schema_at(text, fault.position)
+                yield Problem(message, where, fault.advice, "schema-invalid")
 
 
 def misspelled_keywords(

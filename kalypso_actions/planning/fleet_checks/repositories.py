@@ -227,10 +227,10 @@ def _shared_branches(environments: Mapping[str, Environment]) -> Iterator[Proble
             yield Problem(
                 f"Environments {other.name!r} and {environment.name!r} have the same branch, "
                 f"{environment.control_plane.branch!r}",
-                environment.where,
+                environment.control_plane.places.get("branch", environment.where),
                 "give each environment a branch of its own in spec.controlPlane.branch",
                 "environment-branch-shared",
-                related=(other.where,),
+                related=(other.control_plane.places.get("branch", other.where),),
             )
 
 
@@ -242,10 +242,10 @@ def _shared_gitops_place(repo: GitOpsRepo, name: str, other: GitOpsRepo, owner: 
     return Problem(
         f"{subject} write to the same branch, {repo.target.branch!r}, and delete each other's "
         "manifests",
-        repo.where,
+        repo.at("branch"),
         advice,
         "gitops-repo-shared",
-        related=(other.where,),
+        related=(other.at("branch"),),
     )
 
 
@@ -260,7 +260,7 @@ def _in_control_plane(
             yield Problem(
                 f"GitOpsRepo {repo.name!r} names the branch of the environment "
                 f"{environment.name!r} in the control plane",
-                repo.where,
+                repo.at("branch"),
                 "name the GitOps repository, or a branch that no environment has",
                 "gitops-repo-in-control-plane",
             )

@@ -43,7 +43,7 @@ def _workspace_problem(registration: WorkloadRegistration, workspaces: str) -> P
     return Problem(
         f"WorkloadRegistration {registration.name!r} has no workspace, and policies ask for one: "
         "none selects its targets",
-        registration.where,
+        registration.workspace_where or registration.where,
         f"add spec.workspace; policies ask for {workspaces}",
         "registration-without-workspace",
     )
@@ -61,7 +61,7 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
         yield Problem(
             f"the application of WorkloadRegistration {registration.name!r} is missing from the "
             f"fleet: {reason}",
-            registration.where,
+            source.culprit(reason.removeprefix(f"{source.repo}: "), registration.where),
             f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
             "by the token and by allowed-repositories",
             "application-missing",

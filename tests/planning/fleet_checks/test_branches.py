@@ -143,12 +143,16 @@ def test_registrations_that_deliver_the_same_workload_are_reported() -> None:
     again = REGISTRATION.replace("name: app", "name: again")
     plane["main"]["again.yaml"] = again
     diagnostics = findings(plane)
-    assert [(item.code, item.message) for item in diagnostics.problems] == [
+    assert [(str(item.where), item.code, item.message) for item in diagnostics.problems] == [
         (
+            f"main: {one_file}:6",
             "workload-conflict",
-            f"registration {one!r}: Workload 'boards' is also delivered by registration {other!r} in "
-            "app: workload.yaml:1",
+            f"registration {one!r}: Workload 'boards' is also delivered by registration {other!r} "
+            f"(main: {other_file}:6), which names the same folder",
         )
-        for one, other in (("again", "app"), ("app", "again"))
+        for one, one_file, other, other_file in (
+            ("again", "again.yaml", "app", "registration.yaml"),
+            ("app", "registration.yaml", "again", "again.yaml"),
+        )
     ]
-    assert "both registrations name the same folder" in diagnostics.problems[0].advice
+    assert "remove one of the registrations" in diagnostics.problems[0].advice

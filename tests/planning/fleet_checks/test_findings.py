@@ -35,7 +35,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/schema.yaml", '{"type": "object"}', '{"properties": {"requierd": {"minLenght": 1}}}', "schema-keyword-unknown", "dev/schema.yaml:8", "did you mean minLength?", id="keyword of a schema"),
         pytest.param("dev/schema.yaml", '{"type": "object"}', '{"x-note": 1, "unevaluatedProperties": false}', "schema-keyword-unknown", "dev/schema.yaml:8", "a later draft", id="keyword of a later draft"),
         pytest.param("app/workload.yaml", "  deploymentTargets:", "  configSchemas: ['{\"requierd\": [\"A\"]}']\n  deploymentTargets:", "schema-keyword-unknown", "app/workload.yaml:8", "did you mean required?", id="keyword of a target's schema"),
-        pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:1", "add spec.workspace; policies ask for team", id="no workspace"),
+        pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:5", "add spec.workspace; policies ask for team", id="no workspace"),
         pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Manifests.branch?", id="key of manifests"),
         pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
     ],
@@ -87,7 +87,7 @@ def test_the_column_is_that_of_the_fault(place: str, old: str, new: str, marked:
         ),
         pytest.param(
             "main/registration.yaml", "  workspace: team\n", "",
-            [("registration-without-workspace", "main/registration.yaml:1")],
+            [("registration-without-workspace", "main/registration.yaml:5")],
             id="registration without workspace",
         ),
     ],
@@ -322,16 +322,31 @@ def test_unread_objects_have_no_findings() -> None:
     diagnostics = findings(plane, with_app=False)
     assert (diagnostics.warnings, shown(diagnostics.notes)) == (
         [],
-        [("registration-unread", "main/registration.yaml:1")],
+        [("registration-unread", "main/registration.yaml:6")],
     )
 
 
-def test_a_repository_that_cannot_be_read_leaves_its_application_out() -> None:
-    (problem,) = findings(sound(), app_fault="https://git.test/app: not diagnostics").problems
-    assert shown([problem]) == [("application-missing", "main/registration.yaml:1")]
-    assert (
-        "'app' is missing from the fleet: https://git.test/app: not diagnostics" in problem.message
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("not diagnostics", 7),
+        ("the repository does not exist, or the credential may not see it", 7),
+        ("there is no such branch", 8),
+        ("there is no branch 'mian'", 8),
+        ("the folder 'x' does not exist", 9),
+    ],
+)
+def test_a_repository_that_cannot_be_read_leaves_its_application_out(fault: str, line: int) -> None:
+    places = "\n    repo: https://git.test/app\n    branch: main\n    path: .\n"
+    plane = edited(
+        sound(),
+        "main/registration.yaml",
+        " {repo: https://git.test/app, branch: main, path: .}\n",
+        places,
     )
+    (problem,) = findings(plane, app_fault=f"https://git.test/app: {fault}").problems
+    assert shown([problem]) == [("application-missing", f"main/registration.yaml:{line}")]
+    assert f"'app' is missing from the fleet: https://git.test/app: {fault}" in problem.message
 
 
 def test_a_fault_of_a_registered_document_is_one_problem() -> None:

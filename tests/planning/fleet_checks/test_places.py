@@ -19,17 +19,17 @@ from tests.planning.fleet_checks.control_planes import (
     [
         pytest.param(
             "dev/gitops-repo.yaml", "branch: dev", "branch: stage",
-            ("gitops-repo-shared", "stage/gitops-repo.yaml:1"), "branch or path of its own",
+            ("gitops-repo-shared", "stage/gitops-repo.yaml:4"), "branch or path of its own",
             id="two environments, one GitOps branch",
         ),
         pytest.param(
             "dev/gitops-repo.yaml", "https://git.test/gitops", "git@git.test:plane.git",
-            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:1"), "name the GitOps repository",
+            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "name the GitOps repository",
             id="GitOps branch in the control plane",
         ),
         pytest.param(
             "main/dev.yaml", "branch: dev", "branch: stage",
-            ("environment-branch-shared", "main/stage.yaml:1"), "a branch of its own",
+            ("environment-branch-shared", "main/stage.yaml:4"), "a branch of its own",
             id="two environments, one branch",
         ),
         pytest.param(
@@ -76,7 +76,7 @@ def test_two_gitops_repos_of_an_environment_with_one_tree() -> None:
     plane = sound()
     gitops_repo = plane["dev"]["gitops-repo.yaml"]
     plane["dev"]["again.yaml"] = gitops_repo.replace("name: dev", "name: second")
-    assert shown(findings(plane).problems) == [("gitops-repo-duplicate", "dev/again.yaml:1")]
+    assert shown(findings(plane).problems) == [("gitops-repo-duplicate", "dev/again.yaml:4")]
 
 
 def test_a_gitops_repo_on_main_hides_nothing() -> None:
@@ -85,7 +85,7 @@ def test_a_gitops_repo_on_main_hides_nothing() -> None:
     plane = edited(plane, "dev/policy.yaml", "size: edge", "size: egde")
     diagnostics = findings(plane)
     assert shown(diagnostics.warnings) == [
-        ("gitops-repo-shared", "main/gitops-repo.yaml:1"),
+        ("gitops-repo-shared", "main/gitops-repo.yaml:4"),
         ("policy-without-cluster-types", "dev/policy.yaml:14"),
     ]
     assert "move it from main" in diagnostics.warnings[0].advice
@@ -101,7 +101,7 @@ def test_an_environment_takes_what_is_below_the_path_of_its_base() -> None:
 @pytest.mark.parametrize(
     ("workload", "place"),
     [
-        ("", "main/registration.yaml:1"),
+        ("", "main/registration.yaml:6"),
         (f"{API}kind: Workload\nmetadata: {{name: w}}\nspec: {{deploymentTargets: []}}\n", "app/workload.yaml:4"),
     ],
     ids=["no Workload", "no targets"],

@@ -239,7 +239,7 @@ def _read_base(base: BaseRepo, reader: Reader) -> Reading:
         problems = [
             Problem(
                 f"BaseRepo {base.name!r}: {base.source.repo}: {problem.message}",
-                base.where,
+                base.source.culprit(problem.message, base.where),
                 problem.advice,
                 problem.code or "base-repo-unreadable",
             )
