@@ -111,6 +111,14 @@ _OPERATOR: Final = re.compile(
 )
 """The text after `key:` in a selector, a toleration or an affinity, whose key is not secret."""
 
+_KEY_REFERENCE: Final = re.compile(
+    r"""key_?refs?\\?["']?[ \t]*:[ \t]*(?:\{[^{}]{0,200}"""
+    r"""|(?:\n[ \t]+(?:-[ \t]+)?(?:name|optional)[ \t]*:[^\n]*){0,3}\n[ \t]+)\Z""",
+    re.IGNORECASE,
+)
+"""The text before `key:` in a secretKeyRef, where it is the name of an entry of a Secret."""
+_LONGEST_REFERENCE: Final = 400
+
 _SECRET_KIND: Final = re.compile(
     r"""(?m)(?:^|[\s{,-])\\?["']?kind\\?["']?[ \t]*:[ \t]*"""
     r"""\\?["']?Secret\\?["']?[ \t]*(?=[,}#\r]|$)"""
@@ -216,6 +224,10 @@ def _document(text: str, names: KeyNames) -> str:
         if entry
         and names.include(entry["key"].strip(" {"))
         and not _is_selector(entry, lines[number + 1 : number + 2])
+        and not (
+            entry["key"] == "key"
+            and _is_reference("".join(lines[max(number - 4, 0) : number]) + entry["start"])
+        )
     }
     masked |= set(_named_values(entries, lines, names))
     return _inline("".join(_masked_lines(lines, entries, masked, names)), names)
@@ -340,10 +352,16 @@ def _inline(text: str, names: KeyNames, subjects: Collection[int] = ()) -> str:
     return "".join((*masked, text[end:]))
 
 
+def _is_reference(before: str) -> bool:
+    """Whether a text ends where a secretKeyRef names the entry of its Secret."""
+    return _KEY_REFERENCE.search(before.rstrip("\"'\\")) is not None
+
+
 def _is_secret(match: re.Match[str], text: str, names: KeyNames) -> bool:
     """Whether a key is secret; after a backslash, its first letter may stand for a line break."""
     key, start = match["key"], match.start("key")
-    if key == "key" and _OPERATOR.match(text, match.end()):
+    before = text[max(start - _LONGEST_REFERENCE, 0) : start]
+    if key == "key" and (_OPERATOR.match(text, match.end()) or _is_reference(before)):
         return False
     is_escaped = text[max(start - 1, 0) : start] == "\\"
     return names.include(key) or (is_escaped and names.include(key[1:]))
@@ -376,8 +394,27 @@ MASKED_KEYS: Final = (
 )
 """Globs; names are compared in lower case without `-`, `_`, `.` and spaces."""
 
-SHOWN_KEYS: Final = ("keyspace", "*secretname", "topologykey")
+SHOWN_KEYS: Final = (
+    "*keyname",
+    "*keyref",
+    "*keyrefs",
+    "*pullsecret",
+    "*pullsecrets",
+    "*secretname",
+    "*secretnames",
+    "*secretref",
+    "*secretrefs",
+    "*secretstoreref",
+    "automountserviceaccounttoken",
+    "existingsecret",
+    "secretproviderclass",
+    "topologykey",
+    "valueskey",
+)
 """Globs of keys whose values are only names, although MASKED_KEYS match the keys."""
+
+PLAIN_WORDS: Final = ("keyboard", "keycloak", "keyspace", "keyvault", "keyword")
+"""Words in keys that are not about a secret: `KEYCLOAK_URL`, but not `KEYCLOAK_PASSWORD`."""
 
 SHORTEST_SECRET: Final = 6
 """Shorter texts are masked only below secret keys: elsewhere, they are ordinary words."""
@@ -417,7 +454,8 @@ class KeyNames:
         name = _normal(key)
         if self._given.fullmatch(name):
             return True
-        return bool(self._masked.fullmatch(name)) and not self._shown.fullmatch(name)
+        meant = _PLAIN.sub("", name)
+        return bool(self._masked.fullmatch(meant)) and not self._shown.fullmatch(meant)
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
         """Return the texts to mask everywhere: those below secret keys, and their lines."""
@@ -451,6 +489,9 @@ class KeyNames:
 
 def _pattern(globs: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs)) or r"(?!)")
+
+
+_PLAIN: Final = re.compile("|".join(PLAIN_WORDS))
 
 
 def _normal(name: str) -> str:

@@ -18,6 +18,17 @@ _SECRET_KEY: Final = re.compile(
 _SECRET_VALUE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[^\s${}<>/:]{8,}", re.IGNORECASE)
 """One word of letters and digits; URLs, paths and placeholders only name the place of a secret."""
 
+_PASSWORD_IN_TEXT: Final = re.compile(
+    r"://[^/\s:@]*:(?P<url>[^/\s@]+)@"
+    r"|://(?P<token>[\w-]{20,})@"
+    r"|(?:^|[;?&\s])(?:password|pwd|accountkey|sharedaccesskey)\s*=\s*(?P<entry>[^;&\s]{6,})",
+    re.IGNORECASE,
+)
+"""A password or token of a URL, or an entry of a connection string."""
+
+_PLACEHOLDER: Final = re.compile(r"[$<{%*@/]|\.\.\.|…|x+\Z", re.IGNORECASE)
+"""The beginning of a text that stands for a password."""
+
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 
 
@@ -40,7 +51,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
     for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
-        if _is_secret(key, text):
+        if _is_secret(key, text) or _has_secret(value):
             yield Problem(
                 f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
                 config_map.at(key),
@@ -72,10 +83,29 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
             )
 
 
+def _has_secret(value: object) -> bool:
+    """Return whether a mapping or list has a secret inside."""
+    match value:
+        case dict():
+            return any(
+                _is_secret(str(key), inner) if isinstance(inner, str) else _has_secret(inner)
+                for key, inner in value.items()
+            )
+        case list():
+            return any(
+                _is_secret("", item) if isinstance(item, str) else _has_secret(item)
+                for item in value
+            )
+    return False
+
+
 def _is_secret(key: str, text: str) -> bool:
-    """Return whether a value is a secret itself, and not the name or place of one."""
+    """Return whether a value is or contains a secret, and not only the name or place of one."""
     if "-----BEGIN " in text and "PRIVATE KEY-----" in text:
         return True
+    for match in _PASSWORD_IN_TEXT.finditer(text):
+        if not _PLACEHOLDER.match(match[match.lastgroup or 0]):
+            return True
     return bool(_SECRET_KEY.search(key.casefold().translate(_SEPARATORS))) and bool(
         _SECRET_VALUE.fullmatch(text.strip())
     )

@@ -114,10 +114,39 @@ def test_values_below_secret_keys(text: str, expected: str | None) -> None:
         '{\n  "key": "env",\n  "operator": "Exists"\n}\n',
         'a: "- key: env\\n  operator: In\\n"\n',
         "secretName: tls\ntlsSecretName: tls\nkeyspace: shop\ntopologyKey: zone\n",
+        "secretRef:\n  name: db\n",
+        "certSecretRef: {name: ca}\n",
+        "imagePullSecrets:\n- name: registry\n",
+        "secretKeyRef:\n  name: db\n  key: password\n",
+        "env:\n- name: A\n  valueFrom:\n    secretKeyRef:\n      key: password\n      name: db\n",
+        "valueFrom: {secretKeyRef: {name: db, key: password}}\n",
+        '{"secretKeyRef": {"name": "db", "key": "password"}}\n',
+        "configMapKeyRef:\n  name: c\n  optional: true\n  key: region\n",
+        "KEYCLOAK_URL: https://login.test/realms/a\n",
+        "keyVaultName: shop-vault\n",
+        "export KEY_VAULT_URI=https://shop.vault.test\n",
+        "automountServiceAccountToken: false\n",
+        "valuesFrom:\n- kind: Secret\n  name: a\n  valuesKey: values.yaml\n",
     ],
 )
 def test_keys_of_names_are_no_secrets(text: str) -> None:
     assert mask_text(text, NAMES) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("KEYCLOAK_PASSWORD: hunter22\n", "KEYCLOAK_PASSWORD: ***\n"),
+        ("keycloak:\n  clientSecret: hunter22\n", "keycloak:\n  clientSecret: ***\n"),
+        ("KEY_VAULT_KEY=hunter22\n", "KEY_VAULT_KEY=***\n"),
+        ("secretRef:\n  name: a\n  password: hunter22\n", "secretRef:\n  name: a\n  password: ***\n"),
+        ("secretKeyRef:\n  name: a\nkey: hunter22\n", "secretKeyRef:\n  name: a\nkey: ***\n"),
+        ("a: {secretKeyRef: {name: b}, key: hunter22}\n", "a: {secretKeyRef: {name: b}, key: ***}\n"),
+        ("keyRef:\n  value: a\n  key: hunter22\n", "keyRef:\n  value: a\n  key: ***\n"),
+    ],
+)  # fmt: skip
+def test_names_hide_no_secret_beside_them(text: str, expected: str) -> None:
+    assert mask_text(text, NAMES) == expected
 
 
 def test_more_key_names() -> None:

@@ -48,6 +48,14 @@ def test_a_value_that_is_too_deep() -> None:
         ("DATABASE_PASSWORD", "hunter2-9fJ2kq"),
         ("west.apiKey", "AKIA12345678"),
         ("cert", "-----BEGIN RSA PRIVATE KEY-----\nabc\n"),
+        ("DATABASE_URL", "postgres://app:hunter2@db.internal:5432/shop"),
+        ("BROKER", "amqps://:p%40ss@mq/vhost"),
+        ("SERVERS", "[redis://r:one@a, redis://r:two@b]"),
+        ("GIT", "https://ghp_abcdefghij0123456789@github.com/acme/app"),
+        ("DB", "Server=db;User Id=app;Password=hunter2;Encrypt=true"),
+        ("STORE", "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=abc+/123=="),
+        ("LOGIN", "user: app\npassword: hunter2-9fJ2kq\n"),
+        ("LOGINS", "- {name: a}\n- {name: b, apiKey: AKIA12345678}\n"),
     ],
 )
 def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
@@ -68,6 +76,17 @@ def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
         ("PARTITION_KEY", "tenant1234"),
         ("TOKEN", "3600s"),
         ("SECRET", "db-credentials"),
+        ("DATABASE_URL", "postgres://app@db.internal:5432/shop"),
+        ("DATABASE_URL", "postgres://app:${DB_PASSWORD}@db"),
+        ("DATABASE_URL", "postgres://app:$(DB_PASSWORD)@db"),
+        ("DATABASE_URL", "postgres://app:<password>@db"),
+        ("DATABASE_URL", "postgres://app:***@db"),
+        ("GIT", "ssh://git@github.com:22/acme/app.git"),
+        ("GIT", "git@github.com:acme/app.git"),
+        ("TIMES", "https://calendar.test/10:30@room"),
+        ("DB", "Server=db;User Id=app;Password=${PASSWORD};Encrypt=true"),
+        ("RULES", "password=min12"),
+        ("LOGIN", "user: app\npasswordSecretName: db\n"),
     ],
 )
 def test_the_place_of_a_secret_is_no_warning(key: str, text: str) -> None:

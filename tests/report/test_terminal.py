@@ -64,6 +64,17 @@ def test_a_file_at_hand_shows_the_line() -> None:
     )
 
 
+def test_the_line_of_a_secret_is_not_shown() -> None:
+    """Nor is it for other findings at that line."""
+    where = Location("fleet", "a.yaml", 2, 3, "dev", "0" * 40)
+    secret = Finding("looks like a secret", where, "revoke it", "config-secret", level="warning")
+    other = Finding("wrong", Location("fleet", "a.yaml", 2, 5, "dev", "0" * 40), code="code")
+    said = shown(secret, other, files=Disk("a:\n  b: hunter22\n"))
+    assert "a.yaml:2:3: looks like a secret" in said
+    assert "a.yaml:2:5: wrong" in said
+    assert "hunter22" not in said
+
+
 def test_a_file_elsewhere_names_repository_and_branch() -> None:
     where = Location("https://github.com/acme/other", "a.yaml", 2, 3, "dev", "0" * 40)
     said = shown(Finding("wrong", where), files=Disk("x\n"))
