@@ -38,7 +38,7 @@ def test_the_owner_delivers_it_too(kept: FleetUnderAttack) -> None:
     document, files = kept.rendered()
     (warning,) = blamed(document)
     assert warning.code == "workload-conflict"
-    assert "Workload 'calm' belongs to registration 'calm' in " in warning.message
+    assert "Workload 'calm' belongs to registration 'calm' (" in warning.message
     assert f"{kept.folder}/calm" not in warning.message
     assert warning.where
     assert warning.where.line == 1
