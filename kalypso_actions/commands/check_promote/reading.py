@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
-from kalypso_actions.clients.github import commits
+from kalypso_actions.clients.github import GitHubError, commits, repositories
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
     gitops_branches,
@@ -30,6 +31,9 @@ from kalypso_actions.promotion.requests import (
     waiting_start,
 )
 from kalypso_actions.promotion.start_records import StartRecord, check_promote_context
+
+UNREADABLE: Final = frozenset({403, 404, 451})
+"""GitHub's answers for a repository that the token may not see, or that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +150,35 @@ def _candidates(
             f"give one of {known}",
         )
     wanted = repository.lower() or next(iter(names))
+    if wanted not in names:
+        wanted = _present_name(repository, names.values(), context).lower()
     candidates = tuple(branch for branch in branches if branch.repository.lower() == wanted)
     if not candidates:
         raise UsageError(
             f"{repository} is no GitOps repository of the environment", where, f"it has {known}"
         )
     return candidates
+
+
+def _present_name(repository: str, names: Iterable[str], context: CommandContext) -> str:
+    """Return which of these names leads to the same repository as another name; "" for none.
+
+    The id of the repository decides: it was renamed, and GitHub redirects its former name, unless
+    somebody else has taken that name. Raise GitHubError for a rate limit.
+    """
+    for name in names:
+        try:
+            ids = {
+                repositories.id_of_name(context.github, each, name) for each in (repository, name)
+            }
+        except GitHubError as error:
+            if error.status not in UNREADABLE or error.limited:
+                raise
+        else:
+            if len(ids) == 1:
+                context.runtime.log(f"{repository} and {name} are the same repository.")
+                return name
+    return ""
 
 
 def _verify_branch(

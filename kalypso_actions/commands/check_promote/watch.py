@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.clients.github.errors import GitHubError
-from kalypso_actions.commands.check_promote.reading import VerifiedRequest
+from kalypso_actions.commands.check_promote.reading import UNREADABLE, VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import read_head
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
@@ -50,9 +50,6 @@ from kalypso_actions.promotion.cd_decision import has_left
 
 BRANCHES_AGE: Final = timedelta(minutes=1)
 """The longest time between two reads of the branches while the run waits."""
-
-UNREADABLE: Final = frozenset({403, 404, 451})
-"""GitHub's answers for a repository that the token may not see, or that does not exist."""
 
 ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
 """The reports of the clusters that follow a branch, by the repository's URL and the branch."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
@@ -107,3 +107,44 @@ def test_clusters_of_another_host_or_repository_are_named(acme: Organisation) ->
     assert "secret" not in outcome.summary
     assert warning.advice.endswith(f"follow {acme.url(GITOPS)}")
     assert "12 clusters follow" in outcome.summary
+
+
+@pytest.mark.parametrize("auth", ["token", "app"])
+def test_the_gitops_repository_by_its_new_name(
+    acme: Organisation, app: dict[str, str], auth: str
+) -> None:
+    """The GitOpsRepo still has the former name, which GitHub redirects."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.sandbox.rename_repository(GITOPS, "drones")
+    credential: dict[str, Any] = app if auth == "app" else {}
+    for name in ("acme/drones", "ACME/Drones", GITOPS):
+        outcome = check(acme, merged, commit, gitops_repository=name, **credential)
+        assert verdict(outcome) == "compliant"
+
+
+def test_the_gitops_repository_by_its_former_name(acme: Organisation) -> None:
+    """The GitOpsRepo has the new name; a workflow file may have the former one."""
+    acme.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    assert verdict(check(acme, merged, commit, gitops_repository="acme/fleet")) == "compliant"
+
+
+@pytest.mark.parametrize("taken", ["acme/fleet", "acme/unknown"])
+def test_a_former_name_that_somebody_else_has_taken(acme: Organisation, taken: str) -> None:
+    """GitHub then redirects no longer."""
+    if taken == "acme/fleet":
+        acme.sandbox.create_repository(taken, {"README.md": ""})
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(UsageError, match=f"{taken} is no GitOps repository of the environment"):
+        check(acme, merged, commit, gitops_repository=taken)
+
+
+def test_a_rate_limit_is_no_answer_about_the_given_name(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    limit = Fault("GET", "/repos/acme/fleet", "secondary", retry_after=3600)
+    with acme.sandbox.faults.on(limit), pytest.raises(KalypsoError, match="secondary rate limit"):
+        check(acme, merged, commit, gitops_repository="acme/fleet")
