@@ -13,6 +13,8 @@ PATCH                     /_sandbox/runs/{id}       set a run's status and concl
 GET, POST, PATCH, DELETE  /_sandbox/clusters[/{name}]   simulated clusters
 GET, PATCH                /_sandbox/azure           settings of the simulated Azure
 POST, DELETE              /_sandbox/azure/faults    faults of the next queries
+POST, DELETE              /_sandbox/argocd/{server}/tokens        of an Argo CD server
+POST                      /_sandbox/argocd/{server}/applications  further Applications
 POST                      /_sandbox/azure/applications, /_sandbox/azure/jobs   identities
 """
 
@@ -30,6 +32,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, valida
 
 from kalypso_sandbox import json_http
 from kalypso_sandbox.administration import Administration
+from kalypso_sandbox.argocd import ArgoCD
 from kalypso_sandbox.azure import Azure, Cluster, JobIdentity, QueryFault, Settings, clusters
 from kalypso_sandbox.azure.identity import Application
 from kalypso_sandbox.faults import FAULT
@@ -70,7 +73,7 @@ class LimitChanges(_Body):
 Control = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def controls(contents: Administration, azure: Azure) -> Blueprint:
+def controls(contents: Administration, azure: Azure, argocd: ArgoCD) -> Blueprint:
     """Return all controls, including those of the simulated Azure."""
     routes = Blueprint(CONTROLS, __name__, template_folder=FOLDER)
     routes.before_request(_refuse_browsers)
@@ -79,6 +82,7 @@ def controls(contents: Administration, azure: Azure) -> Blueprint:
     _add_records(control, contents)
     _add_faults(control, contents)
     _add_contents(control, contents)
+    _add_argocd(control, argocd)
     add_azure_controls(routes, azure)
     add_page(routes, contents.state)
     return routes
@@ -228,6 +232,22 @@ def _add_contents(control: Callable[[str, str], Control], contents: Administrati
     def change_run(run_id: str) -> Any:
         _call(contents.change_run, run_id=number(run_id))
         return {"id": number(run_id), **_changes()}
+
+
+def _add_argocd(control: Callable[[str, str], Control], argocd: ArgoCD) -> None:
+    """Add the controls of Argo CD servers, which the server does not save."""
+
+    @control("POST", "argocd/<server>/tokens")
+    def create_argocd_token(server: str) -> Any:
+        return {"token": _call(argocd.create_token, server=server)}
+
+    @control("DELETE", "argocd/<server>/tokens")
+    def revoke_argocd_tokens(server: str) -> None:
+        argocd.revoke_tokens(server)
+
+    @control("POST", "argocd/<server>/applications")
+    def put_application(server: str) -> Any:
+        return argocd.put(server, _changes())
 
 
 def _add_clusters(control: Callable[[str, str], Control], azure: Azure) -> None:

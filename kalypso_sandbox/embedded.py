@@ -18,9 +18,11 @@ from werkzeug.wrappers import Request
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError
 from kalypso_sandbox.administration import Administration
+from kalypso_sandbox.argocd import ARGOCD_PATH, ArgoCD, argocd_api
 from kalypso_sandbox.azure import Azure
 from kalypso_sandbox.azure.routes import blueprint
 from kalypso_sandbox.certificates import server_context
+from kalypso_sandbox.commit_statuses import ClusterStatuses
 from kalypso_sandbox.controls import controls
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
 from kalypso_sandbox.page import PAGE
@@ -84,6 +86,9 @@ class Sandbox(Administration):
         self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)
         self.azure = Azure(self.store, self.lock)
+        self.argocd = ArgoCD(self.store, self.lock)
+        self._statuses = ClusterStatuses(self.store, self.state.rate_limits)
+        self.state.before_endpoint = self._statuses.post
         self.url = ""
 
     def __enter__(self) -> Self:
@@ -98,7 +103,12 @@ class Sandbox(Administration):
         context = None
         if self._tls or self._sign_in:
             context, self._authority = server_context(self._folder / "tls", datetime.now(UTC))
-        dispatcher = Dispatcher(self.state, blueprint(self.azure), controls(self, self.azure))
+        blueprints = (
+            blueprint(self.azure),
+            argocd_api(self.argocd),
+            controls(self, self.azure, self.argocd),
+        )
+        dispatcher = Dispatcher(self.state, *blueprints)
         self._dispatcher = dispatcher
         server = self._listen(dispatcher, context if self._tls else None)
         self._stack.enter_context(server)
@@ -134,6 +144,15 @@ class Sandbox(Administration):
     def answer(self, request: Request) -> SentResponse:
         """Answer a request without the server, as if it had come over HTTP."""
         return self._dispatcher(request)
+
+    def post_cluster_statuses(self) -> None:
+        """Post the commit statuses of clusters that are due; each request to GitHub does so."""
+        with self.lock:
+            self._statuses.post()
+
+    def argocd_url(self, server: str) -> str:
+        """Return the URL of an Argo CD server, whose name is one of the clusters' Applications."""
+        return self.url + ARGOCD_PATH + server
 
     def _save(self) -> None:
         with self.lock:

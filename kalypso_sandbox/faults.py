@@ -67,8 +67,8 @@ class Fault:
     """A fault of the requests to `path`, which is a glob or an endpoint's path.
 
     In a glob, `*` matches slashes too; paths of endpoints are those of GitHub's description.
-    The matched path lacks `/api/v3` and the query string; it is `git` for git, and `azure` for
-    Azure. A fault with the `count` 0 lasts until it is switched off.
+    The matched path lacks `/api/v3` and the query string; it is `git` for git, `azure` for
+    Azure, and `argocd` for Argo CD. A fault with the `count` 0 lasts until it is switched off.
     """
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
@@ -221,7 +221,8 @@ class Interruptions:
 
     def take(self, method: str, path: str, template: str) -> Sequence[Interruption]:
         """Count a request, and return its interruptions."""
-        writes = method in WRITING and not path.endswith(NO_WRITES) and template != "azure"
+        queries = path.endswith(NO_WRITES) or template in {"azure", "argocd"}
+        writes = method in WRITING and not queries
         taken = []
         with self._lock:
             for interruption in [

@@ -69,6 +69,7 @@ def add_page(routes: Blueprint, state: State) -> None:
 
     def page() -> Response:
         with state.lock:
+            state.before_endpoint()
             repositories = state.store.repositories.values()
             text = render_template(
                 "overview.html",

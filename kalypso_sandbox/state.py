@@ -120,7 +120,7 @@ class State:
     """The store and its lock, and everything that tests and users can change about requests.
 
     Hold the lock to read or change the store. `pause` waits some seconds, or until the sandbox
-    stops.
+    stops. `before_endpoint` is called before each endpoint of GitHub's API, with the lock.
     """
 
     store: Store
@@ -132,3 +132,4 @@ class State:
     traffic: Traffic = field(default_factory=Traffic)
     rate_limits: RateLimits = field(default_factory=RateLimits)
     max_file_size: int = MAX_FILE_SIZE
+    before_endpoint: Callable[[], object] = lambda: None

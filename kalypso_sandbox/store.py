@@ -362,7 +362,8 @@ class Store(Entity):
     and `server_url`. `flavour` is github.com or GitHub Enterprise Server, which lacks the newest
     features. `lag` is the number of seconds that some endpoints lag behind a write: see `lags`.
     A token without the permission `workflows` may only push workflow files that
-    `workflows_known_from` has already.
+    `workflows_known_from` has already. The commit statuses of clusters until `clusters_heard_until`
+    are in the repositories.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -377,6 +378,7 @@ class Store(Entity):
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
     lag: float = 0.0
+    clusters_heard_until: datetime | None = None
 
     _folder: Path = PrivateAttr(default=Path())
     _log: EventLog = PrivateAttr(default_factory=lambda: EventLog(Path()))

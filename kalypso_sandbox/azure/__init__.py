@@ -8,7 +8,23 @@ A cluster's behaviour decides when its configurations reach the commit of their 
 """
 
 from kalypso_sandbox.azure.cloud import Azure, QueryFault, Settings
-from kalypso_sandbox.azure.clusters import Cluster, Configuration, Failure
+from kalypso_sandbox.azure.clusters import (
+    ArgoApplication,
+    Cluster,
+    Configuration,
+    Failure,
+    StatusNotifications,
+)
 from kalypso_sandbox.azure.identity import JobIdentity
 
-__all__ = ["Azure", "Cluster", "Configuration", "Failure", "JobIdentity", "QueryFault", "Settings"]
+__all__ = [
+    "ArgoApplication",
+    "Azure",
+    "Cluster",
+    "Configuration",
+    "Failure",
+    "JobIdentity",
+    "QueryFault",
+    "Settings",
+    "StatusNotifications",
+]

@@ -201,7 +201,8 @@ class Azure:
 
     def subscriptions(self) -> list[str]:
         """Return the readable subscriptions of clusters and settings, in lower case."""
-        owners = (cluster.subscription for cluster in clusters.clusters(self.store))
+        known = (each for each in clusters.clusters(self.store) if each.kind != "other")
+        owners = (cluster.subscription for cluster in known)
         hidden = {name.lower() for name in self.settings.unreadable}
         return sorted({name.lower() for name in (*owners, *self.settings.subscriptions)} - hidden)
 

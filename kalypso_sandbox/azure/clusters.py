@@ -41,8 +41,47 @@ class Failure(_Entity):
     kustomization: str = ""
 
 
+class StatusNotifications(_Entity):
+    """Commit statuses that a cluster posts about a configuration, by a GitHub App of its own.
+
+    app           the id of the App; without the permission `statuses: write` all posts are lost
+    cluster_type  the cluster type in the contexts
+    controller    the version of Flux's notification-controller: until 1.7, a dependency that is not
+                  ready is a success; 1.8.0 posts nothing, 1.8.1 no failures
+    expression    whether the Provider has a `commitStatusExpr`; else it has Flux's default context
+    uid           the first part of the Provider's uid, which ends Flux's contexts
+    lag           seconds from the event to the status
+    lost          the share of posts that never reach GitHub
+    doubled       the share of posts that reach GitHub twice
+    """
+
+    app: int
+    cluster_type: str
+    controller: Literal["1.7", "1.8.0", "1.8.1", "1.9"] = "1.9"
+    expression: bool = True
+    uid: str = "5d1f0b7a"
+    lag: float = Field(default=0, ge=0)
+    lost: float = Field(default=0, ge=0, le=1)
+    doubled: float = Field(default=0, ge=0, le=1)
+
+
+class ArgoApplication(_Entity):
+    """The Application of Argo CD that applies a configuration, in place of Flux.
+
+    server       the name of the Argo CD server
+    name         of the Application; by default, `platform-<cluster>`
+    destination  whether it names its cluster by `name`, by `server`, or is `in-cluster`
+    """
+
+    server: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
+    name: str = ""
+    project: str = "platform"
+    destination: Literal["name", "server", "in-cluster"] = "name"
+    labels: dict[str, str] = Field(default_factory=dict)
+
+
 class Configuration(_Entity):
-    """A Flux configuration of a cluster.
+    """A Flux configuration of a cluster, or an Application of Argo CD.
 
     repository         `owner/name`, which the cluster reports as a URL, or a URL, which the cluster
                        reports unchanged
@@ -70,6 +109,8 @@ class Configuration(_Entity):
     revision           `old` branch/sha, `new` branch@sha1:sha, `bare` sha1:sha
     reports_every      seconds between the reports of a cluster whose state does not change
     source_kind        only a GitRepository follows a branch
+    notifications      commit statuses about the configuration
+    application        the Application of Argo CD that applies it, in place of Flux
     """
 
     name: str = "cluster-config"
@@ -99,10 +140,12 @@ class Configuration(_Entity):
     ] = "Succeeded"
     error_message: str = ""
     source_kind: Literal["GitRepository", "Bucket", "AzureBlob", "OCIRepository"] = "GitRepository"
+    notifications: StatusNotifications | None = None
+    application: ArgoApplication | None = None
 
 
 class Cluster(_Entity):
-    """An AKS cluster, or one that is connected by Azure Arc.
+    """An AKS cluster, one that is connected by Azure Arc, or one that Azure does not know.
 
     connectivity   the state of an Arc cluster's connection, as Azure sees it
     power          the power state of an AKS cluster
@@ -110,7 +153,7 @@ class Cluster(_Entity):
     """
 
     name: str = Field(min_length=1)
-    kind: Literal["aks", "arc"] = "aks"
+    kind: Literal["aks", "arc", "other"] = "aks"
     subscription: str = SUBSCRIPTION
     resource_group: str = "clusters"
     location: str = "westeurope"

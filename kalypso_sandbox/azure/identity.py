@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar, Final
 
-import jwt
 from pydantic import BaseModel, ConfigDict, Field
 
-from kalypso_sandbox import json_http
 from kalypso_sandbox.azure.clusters import UnknownNameError
-from kalypso_sandbox.json_http import Answer
+from kalypso_sandbox.json_http import Answer, read_signed, sign
 from kalypso_sandbox.store import Repository, Store
 
-ALGORITHM: Final = "HS256"
 PUBLIC_ISSUER: Final = "https://token.actions.githubusercontent.com"
 JWT_BEARER: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 AUDIENCE: Final = "api://AzureADTokenExchange"
@@ -81,7 +78,7 @@ def assertion(
         "iat": int(now.timestamp()),
         "exp": int((now + lifetime).timestamp()),
     }
-    value = _sign(claims, key)
+    value = sign(claims, key)
     return {"count": len(value), "value": value}
 
 
@@ -172,7 +169,7 @@ def _authenticate(
 ) -> None:
     """Check the application's assertion or secret. Raises RefusedSignInError."""
     if form.get("client_assertion_type") == JWT_BEARER:
-        claims = _read(form.get("client_assertion", ""), key)
+        claims = read_signed(form.get("client_assertion", ""), key)
         if claims is None or "sub" not in claims:  # an access token is not an assertion
             raise _invalid_client(50027, "JWT token is invalid or malformed.")
         _check_times(claims, now)
@@ -332,7 +329,7 @@ def issue(
         "exp": int((now + lifetime).timestamp()),
         "uti": token_id,
     }
-    return _sign(claims, key)
+    return sign(claims, key)
 
 
 def principal(
@@ -343,7 +340,7 @@ def principal(
     if kind.lower() != "bearer":
         missing = "Authentication failed. The 'Authorization' header is missing."
         return RefusedToken("AuthenticationFailed", missing)
-    claims = _read(token, key)
+    claims = read_signed(token, key)
     if claims is None or "appid" not in claims:  # a job's assertion is not an access token
         return RefusedToken("InvalidAuthenticationToken", "The access token is invalid.")
     if claims["exp"] <= now.timestamp():
@@ -412,20 +409,3 @@ def identity_answer(token: str, resource: str, client_id: str, expires_on: int) 
 
 def _refused_identity(status: int, message: str) -> Answer:
     return Answer(status, {"statusCode": status, "message": message, "correlationId": None})
-
-
-def _sign(claims: Mapping[str, Any], key: bytes) -> str:
-    """Return a token with these claims."""
-    return jwt.encode(dict(claims), key, algorithm=ALGORITHM)
-
-
-def _read(token: str, key: bytes) -> Mapping[str, Any] | None:
-    """Return the claims of a token; None if this key did not sign it.
-
-    Callers check the claims, and refuse in Azure's words.
-    """
-    try:
-        claims = json_http.parse(jwt.PyJWS().decode(token, key, algorithms=[ALGORITHM]))
-    except (jwt.InvalidTokenError, ValueError, RecursionError):
-        return None
-    return claims if isinstance(claims, dict) else None

@@ -341,7 +341,11 @@ def cluster_answer(
         action = f"'{resource_type}/read' over scope '{resource}'"
         message = f"The client '{principal}' does not have authorization to perform {action}."
         return _error(403, "AuthorizationFailed", message)
-    existing = [cluster for cluster in clusters(azure.store) if not cluster.deleted_at]
+    existing = [
+        cluster
+        for cluster in clusters(azure.store)
+        if cluster.kind != "other" and not cluster.deleted_at
+    ]
     for cluster in existing:
         if cluster.id.lower() == resource.lower():
             return Answer(200, _resource(cluster))

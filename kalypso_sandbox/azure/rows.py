@@ -64,6 +64,8 @@ def tables(
     resources: list[Row] = []
     configurations: list[Row] = []
     for cluster in clusters(store):
+        if cluster.kind == "other":
+            continue
         shown_at = min(moment, cluster.deleted_at or moment)
         if shown_at < moment - linger:
             continue
@@ -71,6 +73,8 @@ def tables(
         resources.append(_row(cluster, cluster.id, cluster.resource_type, properties))
         configurations.append(_extension(cluster))
         for configuration in cluster.configurations:
+            if configuration.application:
+                continue
             is_broken = functools.partial(
                 repositories.is_broken, configuration.repository, configuration.failure
             )

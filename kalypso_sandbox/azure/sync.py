@@ -6,9 +6,10 @@ The history is not stored: pushes are events of the store, and git has the rest.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Final, Literal
 
 from kalypso_actions.model.urls import repository_key
@@ -127,6 +128,75 @@ def sync_state(
     return _reported(stopped, configuration, min(now, since))
 
 
+def while_following(configuration: Configuration, now: datetime) -> tuple[Configuration, datetime]:
+    """Return a stopped configuration as it was before it stopped, and the moment of that."""
+    if configuration.behaviour not in STOPPED_BEHAVIOURS:
+        return configuration, now
+    began = datetime.fromtimestamp(0, now.tzinfo)
+    stopped_at = min(now, configuration.since or began)
+    return configuration.model_copy(update={"behaviour": "follow", "since": None}), stopped_at
+
+
+def synced_commits(
+    configuration: Configuration, heads: Sequence[Head], now: datetime
+) -> list[tuple[str, datetime]]:
+    """Return the commits that the source has had until now, with the times of their syncs."""
+    return [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
+
+
+def reconciliations(
+    configuration: Configuration, heads: Sequence[Head], now: datetime
+) -> list[tuple[str, datetime]]:
+    """Return the commits that were applied until now, with the times when that began."""
+    synced = synced_commits(configuration, heads, now)
+    return [(commit, at) for commit, at in _reconciles(configuration, synced) if at <= now]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A moment at which a cluster tells the phase of a commit's Kustomizations."""
+
+    commit: str
+    phase: Phase
+    at: datetime
+
+
+def transitions(
+    configuration: Configuration,
+    heads: Sequence[Head],
+    is_broken: Callable[[str], bool],
+    after: datetime | None,
+    now: datetime,
+) -> Iterator[Transition]:
+    """Yield what a cluster has told after one moment until another: every reconciliation.
+
+    A reconciliation of a commit first tells that Kustomizations wait for others (`depending`), if
+    any do. The end of its health checks is `ready` or `failing`; each interval repeats it.
+    """
+    configuration, now = while_following(configuration, now)
+    begun = [
+        *reconciliations(configuration, heads, now),
+        ("", now + timedelta(microseconds=1)),
+    ]
+    interval = timedelta(
+        seconds=configuration.period
+        if configuration.behaviour == "flap"
+        else configuration.sync_interval
+    )
+    for (commit, begun_at), (_, end) in pairwise(begun):
+        waits = configuration.ordered and len(configuration.paths) > 1
+        if waits and begun_at <= now and (after is None or begun_at > after):
+            yield Transition(commit, "depending", begun_at)
+        at = settled_at = begun_at + timedelta(seconds=configuration.settle)
+        if after is not None and at <= after:
+            at += ((after - at) // interval + 1) * interval
+        broken = configuration.behaviour == "fail" and at <= now and is_broken(commit)
+        while at <= now and (at == settled_at or at < end):
+            phase, _ = phase_at(configuration, begun_at, at, broken=broken)
+            yield Transition(commit, phase, at)
+            at += interval
+
+
 def _following(
     configuration: Configuration,
     heads: Sequence[Head],
@@ -136,22 +206,22 @@ def _following(
     """Return the state at `now` for a configuration that follows its branch."""
     if configuration.source_kind != "GitRepository":
         return SyncState("", "ready", configuration.since, configuration.since, None)
-    synced = [(commit, at) for commit, at in _syncs(configuration, heads) if at <= now]
+    synced = synced_commits(configuration, heads, now)
     if not synced:
         return SyncState("", "waiting", None, None, None)
     commit, synced_at = synced[-1]
-    begun = [(commit, at) for commit, at in _reconciles(configuration, synced) if at <= now]
+    begun = reconciliations(configuration, heads, now)
     if not begun:
         return SyncState(commit, "applying", synced_at, synced_at, None)
     applied, begun_at = begun[-1]
     broken = configuration.behaviour == "fail" and is_broken(applied)
-    phase, changed_at = _phase(configuration, begun_at, now, broken=broken)
+    phase, changed_at = phase_at(configuration, begun_at, now, broken=broken)
     state = SyncState(commit, phase, synced_at, changed_at, None, applied)
     nested_until = changed_at + timedelta(seconds=configuration.nested_delay)
     if phase == "ready" and now < nested_until and configuration.behaviour == "fail":
         for before, before_at in begun[-2:-1]:
             if is_broken(before):
-                _, nested_since = _phase(configuration, before_at, begun_at, broken=True)
+                _, nested_since = phase_at(configuration, before_at, begun_at, broken=True)
                 return replace(state, phase="failing", nested_since=nested_since)
     return state
 
@@ -187,7 +257,7 @@ def _reconciles(
     return begun
 
 
-def _phase(
+def phase_at(
     configuration: Configuration, begun_at: datetime, now: datetime, *, broken: bool
 ) -> tuple[Phase, datetime]:
     """Return the phase and its start; Kustomizations apply for half of `settle`, then wait."""

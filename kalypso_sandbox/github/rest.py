@@ -96,6 +96,7 @@ class RestRequest:
             rate_limits=self.state.rate_limits,
         )
         self._limit_contents(match, identity)
+        self.state.before_endpoint()
         answer = match.endpoint.handler(call)
         if match.endpoint.writes and match.endpoint.path != GRAPHQL:
             merge_ready(self.state.store)

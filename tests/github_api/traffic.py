@@ -18,7 +18,7 @@ from tests.github_api.description import (
 )
 from tests.github_api.graphql_schema import check_data, check_query
 
-NOT_DESCRIBED: Final = frozenset({"git", "azure"})
+NOT_DESCRIBED: Final = frozenset({"git", "azure", "argocd"})
 GRAPHQL: Final = "/graphql"
 CLIENTS: Final = "kalypso"
 """The text in the header User-Agent of our own clients."""

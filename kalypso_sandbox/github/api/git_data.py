@@ -17,6 +17,7 @@ from kalypso_actions.clients.process import ProcessError
 from kalypso_sandbox.git.objects import GitCommit, Person
 from kalypso_sandbox.git.repositories import BRANCHES, BareRepository, RefUpdate, is_valid_ref
 from kalypso_sandbox.github import branch_rules
+from kalypso_sandbox.github.access import RepositoryAccess
 from kalypso_sandbox.github.api import requests
 from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint, invalid
 from kalypso_sandbox.github.payloads import commits as payloads
@@ -404,34 +405,47 @@ def create_status(call: Call) -> Answer:
     context = requests.text(call.body, "context") or "default"
     description = requests.text(call.body, "description")
     target_url = requests.text(call.body, "target_url") or None
-    if not requests.SHA.fullmatch(sha) or call.git.object_type(sha) != "commit":
-        raise RefusedError(422, f"No commit found for SHA: {sha}")
+    status = add_status(call, sha, context, state, description, target_url, call.store.now)
+    return requests.created(_full_status(call, status))
+
+
+def add_status(
+    access: RepositoryAccess,
+    commit: str,
+    context: str,
+    state: str,
+    description: str | None,
+    target_url: str | None,
+    created_at: datetime,
+) -> Status:
+    """Add a status of an identity. Raises RefusedError."""
+    if not requests.SHA.fullmatch(commit) or access.git.object_type(commit) != "commit":
+        raise RefusedError(422, f"No commit found for SHA: {commit}")
     requests.check_length("Status", "description", description, MAX_DESCRIPTION_LENGTH)
     requests.check_length("Status", "context", context, MAX_CONTEXT_LENGTH)
     if target_url and urlsplit(target_url).scheme not in {"http", "https"}:
         raise invalid("Status", "target_url", "custom", "target_url must use http(s) scheme")
     known = [
         status
-        for status in call.repository.statuses
-        if status.commit == sha and status.context.lower() == context.lower()
+        for status in access.repository.statuses
+        if status.commit == commit and status.context.lower() == context.lower()
     ]
     if len(known) >= MAX_STATUSES:
         message = "This SHA and context has reached the maximum number of statuses."
         raise requests.custom("Status", message)
-    status = Status.model_validate(
-        {
-            "id": call.store.new_id(),
-            "commit": sha,
-            "context": context,
-            "state": state,
-            "description": description,
-            "target_url": target_url,
-            "author": call.identity.login,
-            "created_at": call.store.now,
-        }
-    )
-    call.repository.statuses.append(status)
-    return requests.created(_full_status(call, status))
+    fields = {
+        "id": access.store.new_id(),
+        "commit": commit,
+        "context": context,
+        "state": state,
+        "description": description,
+        "target_url": target_url,
+        "author": access.identity.login,
+        "created_at": created_at,
+    }
+    status = Status.model_validate(fields)
+    access.repository.statuses.append(status)
+    return status
 
 
 @endpoint(
