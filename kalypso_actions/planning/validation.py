@@ -141,6 +141,7 @@ def validate_branches(
     diagnostics.problems += environment_circles(environments)
     diagnostics.notes += unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
+    _misplaced_kinds(branches, control_plane, diagnostics)
     diagnostics.warnings += _overridden(of_environments, others)
     diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
@@ -200,6 +201,31 @@ def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
             "move it into a repository that a WorkloadRegistration names",
             "workload-misplaced",
         )
+
+
+def _misplaced_kinds(
+    branches: Iterable[_Branch], control_plane: ControlPlaneBranches, diagnostics: Diagnostics
+) -> None:
+    """Report what belongs to the environments' branches but is on main, and the other way round."""
+    for branch in branches:
+        if branch.reading is control_plane.main and control_plane.environments:
+            for policy in branch.of(kinds.SchedulingPolicy):
+                message = f"SchedulingPolicy {policy.name!r} is on main: it places workloads in "
+                message += "every environment as soon as the commit is promoted there"
+                advice = "move it to the branches of the environments that it is for"
+                problem = Problem(message, policy.where, advice, "policy-on-main")
+                diagnostics.warnings.append(problem)
+            for cluster_type in branch.of(kinds.ClusterType):
+                message = f"ClusterType {cluster_type.name!r} is on main: every environment gets it"
+                advice = "move it to the branches of the environments that have such clusters"
+                problem = Problem(message, cluster_type.where, advice, "cluster-type-on-main")
+                diagnostics.notes.append(problem)
+        elif control_plane.is_of_environment(branch.reading):
+            for environment in branch.of(kinds.Environment):
+                message = f"Environment {environment.name!r} is not on main: no command reads it"
+                advice = "move it to main"
+                problem = Problem(message, environment.where, advice, "environment-misplaced")
+                diagnostics.warnings.append(problem)
 
 
 def _templates(branch: _Branch) -> Iterator[Problem]:

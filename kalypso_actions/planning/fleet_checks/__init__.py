@@ -21,7 +21,7 @@ __all__ = ["FleetScope", "FleetView", "check_fleet"]
 def check_fleet(view: FleetView) -> tuple[Finding, ...]:
     """Return the findings of all checks, each once."""
     found = Diagnostics()
-    found.warnings += check_places(view)
+    check_places(view, found)
     meant = check_policies(view, found)
     check_targets(view, meant, found)
     for scope in view.scopes:

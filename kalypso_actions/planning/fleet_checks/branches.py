@@ -258,7 +258,9 @@ def check_branches(branches: ControlPlaneBranches, main_commit: str = "") -> Ite
     # A faulty Environment, which has a problem of its own, may belong to a branch.
     if main and len(declared) == len(branches.environments):
         for reading in branches.undeclared:
-            if reading.revision.branch:
+            misplaced = (item.control_plane.branch for item in _environments(reading).values())
+            # The Environment on this branch itself has its own warning.
+            if reading.revision.branch and reading.revision.branch not in misplaced:
                 yield _undeclared(reading, branches.environments)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.fleet_checks.scope import FleetView
+from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 
 BASE_REPO_MISSING: Final = "base-repo-missing"
 
@@ -205,18 +206,29 @@ def _base_paths(own: Reading) -> Iterator[tuple[Document, str]]:
                     yield document, path
 
 
-def check_places(view: FleetView) -> Iterator[Problem]:
+def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     """Report places that two owners write to: each would delete the other's files."""
     environments = view.environments or {}
-    yield from _shared_branches(environments)
-    owners: dict[_Place, tuple[str, GitOpsRepo]] = {}
+    diagnostics.warnings += _shared_branches(environments)
+    by_branch: dict[tuple[str, str], dict[str, _GitOpsPlace]] = {}
     for scope in view.scopes:
         for repo in scope.fleet.gitops_repos:
-            yield from _in_control_plane(repo, environments)
-            place = _written_place(repo.target)
-            name, other = owners.setdefault(place, (scope.environment, repo))
-            if place[0] and name != scope.environment:
-                yield _shared_gitops_place(repo, scope.environment, other, name)
+            diagnostics.problems += _in_control_plane(repo, scope, environments)
+            repository, branch, path = _written_place(repo.target)
+            if repository:
+                own = _GitOpsPlace(scope.environment, repo)
+                other = by_branch.setdefault((repository, branch), {}).setdefault(path, own)
+                if other.environment != own.environment:
+                    diagnostics.problems.append(_shared_gitops_place(own, other, view))
+    for places in by_branch.values():
+        diagnostics.warnings += _nested_gitops_places(places)
+
+
+class _GitOpsPlace(NamedTuple):
+    """The GitOpsRepo of an environment."""
+
+    environment: str
+    repo: GitOpsRepo
 
 
 def _shared_branches(environments: Mapping[str, Environment]) -> Iterator[Problem]:
@@ -234,36 +246,71 @@ def _shared_branches(environments: Mapping[str, Environment]) -> Iterator[Proble
             )
 
 
-def _shared_gitops_place(repo: GitOpsRepo, name: str, other: GitOpsRepo, owner: str) -> Problem:
-    subject = f"GitOpsRepo {repo.name!r}: the environments {owner!r} and {name!r}"
-    advice = "give each environment a branch or path of its own"
-    if repo.where == other.where:
-        advice = f"move it from main to the branch of the environment that {repo.name!r} is for"
+def _shared_gitops_place(own: _GitOpsPlace, other: _GitOpsPlace, view: FleetView) -> Problem:
+    """Report the GitOpsRepo that does not name the branch of its environment, else the second."""
+    branch = own.repo.target.branch
+    wrong, right = (other, own) if branch == own.environment else (own, other)
+    used = {repo.target.branch for scope in view.scopes for repo in scope.fleet.gitops_repos}
+    if own.repo.where == other.repo.where:
+        name = own.repo.name
+        advice = f"move it from main to the branch of the environment that {name!r} is for"
+    elif wrong.environment in used:
+        advice = "give each environment a branch or path of its own"
+    else:
+        advice = f"write branch: {wrong.environment}, or give each environment a path of its own"
     return Problem(
-        f"{subject} write to the same branch, {repo.target.branch!r}, and delete each other's "
+        f"GitOpsRepo {wrong.repo.name!r}: the environments {other.environment!r} and "
+        f"{own.environment!r} write to the same branch, {branch!r}, and delete each other's "
         "manifests",
-        repo.at("branch"),
+        wrong.repo.at("branch"),
         advice,
         "gitops-repo-shared",
-        related=(other.at("branch"),),
+        related=(right.repo.at("branch"),),
     )
 
 
+def _nested_gitops_places(places: Mapping[str, _GitOpsPlace]) -> Iterator[Problem]:
+    """Report paths below others of the same branch."""
+    for path, (environment, repo) in places.items():
+        above = path
+        while above:
+            above = posixpath.dirname(above)
+            if above in places:
+                outer = places[above]
+                yield Problem(
+                    f"GitOpsRepo {repo.name!r}: the path {path!r} of {environment} is below the "
+                    f"path {above or '.'!r} of {outer.environment} on the branch "
+                    f"{repo.target.branch!r}: what applies the outer folder applies both",
+                    repo.at("path"),
+                    "give each a folder beside the other, or a branch of its own",
+                    "gitops-repo-nested",
+                    related=(outer.repo.at("path"),),
+                )
+                break
+
+
 def _in_control_plane(
-    repo: GitOpsRepo, environments: Mapping[str, Environment]
+    repo: GitOpsRepo, scope: FleetScope, environments: Mapping[str, Environment]
 ) -> Iterator[Problem]:
+    """Report a branch of the control plane that has the documents of environments."""
     repository, branch, path = _written_place(repo.target)
+    owners = [
+        "main"
+        for base in scope.fleet.base_repos
+        if base.name == MAIN_BASE_REPO and _written_place(base.source)[:2] == (repository, branch)
+    ]
     for environment in environments.values():
         own = _written_place(environment.control_plane)
         nested = posixpath.commonpath((path, own[2])) in {path, own[2]}
-        if repository and (repository, branch) == own[:2] and nested:
-            yield Problem(
-                f"GitOpsRepo {repo.name!r} names the branch of the environment "
-                f"{environment.name!r} in the control plane",
-                repo.at("branch"),
-                "name the GitOps repository, or a branch that no environment has",
-                "gitops-repo-in-control-plane",
-            )
+        if (repository, branch) == own[:2] and nested:
+            owners.append(f"the environment {environment.name!r}")
+    for owner in owners[:1] if repository else ():
+        yield Problem(
+            f"GitOpsRepo {repo.name!r} names the branch of {owner} in the control plane",
+            repo.at("branch"),
+            "name the GitOps repository, or a branch that is neither main nor an environment's",
+            "gitops-repo-in-control-plane",
+        )
 
 
 def _written_place(place: RepositoryPath) -> _Place:

@@ -18,16 +18,6 @@ from tests.planning.fleet_checks.control_planes import (
     ("place", "old", "new", "expected", "said"),
     [
         pytest.param(
-            "dev/gitops-repo.yaml", "branch: dev", "branch: stage",
-            ("gitops-repo-shared", "stage/gitops-repo.yaml:4"), "branch or path of its own",
-            id="two environments, one GitOps branch",
-        ),
-        pytest.param(
-            "dev/gitops-repo.yaml", "https://git.test/gitops", "git@git.test:plane.git",
-            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "name the GitOps repository",
-            id="GitOps branch in the control plane",
-        ),
-        pytest.param(
             "main/dev.yaml", "branch: dev", "branch: stage",
             ("environment-branch-shared", "main/stage.yaml:4"), "a branch of its own",
             id="two environments, one branch",
@@ -60,6 +50,89 @@ def test_one_warning(place: str, old: str, new: str, expected: tuple[str, str], 
     assert any(said in warning.advice for warning in diagnostics.warnings)
 
 
+@pytest.mark.parametrize(
+    ("place", "old", "new", "expected", "said"),
+    [
+        pytest.param(
+            "dev/gitops-repo.yaml", "branch: dev", "branch: stage",
+            ("gitops-repo-shared", "dev/gitops-repo.yaml:4"), "write branch: dev",
+            id="the first of two environments names the branch of the second",
+        ),
+        pytest.param(
+            "stage/gitops-repo.yaml", "branch: stage", "branch: dev",
+            ("gitops-repo-shared", "stage/gitops-repo.yaml:4"), "write branch: stage",
+            id="the second of two environments names the branch of the first",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "https://git.test/gitops", "git@git.test:plane.git",
+            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "name the GitOps repository",
+            id="branch of the environment in the control plane",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "gitops, branch: dev", "plane, branch: stage",
+            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "neither main nor",
+            id="branch of another environment in the control plane",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "gitops, branch: dev, path: .", "plane, branch: main, path: out",
+            ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "neither main nor",
+            id="main of the control plane",
+        ),
+    ],
+)  # fmt: skip
+def test_manifests_in_a_wrong_place_are_one_problem(
+    place: str, old: str, new: str, expected: tuple[str, str], said: str
+) -> None:
+    diagnostics = findings(edited(sound(), place, old, new))
+    assert shown(diagnostics.problems) == [expected]
+    assert said in diagnostics.problems[0].advice
+    assert diagnostics.warnings == []
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ((".", "stage"), ["stage/gitops-repo.yaml:4"]),
+        (("all/dev", "./all"), ["dev/gitops-repo.yaml:4"]),
+        (("all", "alls"), []),
+        (("all/dev", "all/stage"), []),
+    ],
+)
+def test_a_tree_in_the_folder_of_another_is_a_warning(
+    paths: tuple[str, str], expected: list[str]
+) -> None:
+    plane = sound()
+    for name, path in zip(("dev", "stage"), paths, strict=True):
+        file = f"{name}/gitops-repo.yaml"
+        plane = edited(plane, file, f"branch: {name}, path: .", f"branch: all, path: {path}")
+    diagnostics = findings(plane)
+    assert shown(diagnostics.warnings) == [("gitops-repo-nested", place) for place in expected]
+    assert diagnostics.problems == []
+
+
+def test_kinds_on_the_wrong_branch() -> None:
+    plane = sound()
+    plane["main"] |= {name: plane["dev"].pop(name) for name in ("policy.yaml", "edge.yaml")}
+    for name in ("policy.yaml", "edge.yaml"):
+        del plane["stage"][name]
+    plane["dev"]["qa.yaml"] = environment("qa")
+    diagnostics = findings(plane)
+    assert diagnostics.problems == []
+    assert shown(diagnostics.warnings) == [
+        ("policy-on-main", "main/policy.yaml:1"),
+        ("environment-misplaced", "dev/qa.yaml:1"),
+    ]
+    assert shown(diagnostics.notes) == [("cluster-type-on-main", "main/edge.yaml:1")]
+
+
+def test_an_environment_on_its_own_branch_is_told_there_alone() -> None:
+    plane = sound() | {"qa": {**sound()["dev"], "qa.yaml": environment("qa")}}
+    plane = edited(plane, "qa/gitops-repo.yaml", "branch: dev", "branch: qa")
+    diagnostics = findings(plane)
+    assert diagnostics.problems == []
+    assert shown(diagnostics.warnings) == [("environment-misplaced", "qa/qa.yaml:1")]
+
+
 def test_paths_and_other_branches_are_places_of_their_own() -> None:
     plane = edited(
         sound(), "dev/gitops-repo.yaml", "branch: dev, path: .", "branch: all, path: dev"
@@ -84,11 +157,12 @@ def test_a_gitops_repo_on_main_hides_nothing() -> None:
     plane["main"]["gitops-repo.yaml"] = plane["dev"].pop("gitops-repo.yaml")
     plane = edited(plane, "dev/policy.yaml", "size: edge", "size: egde")
     diagnostics = findings(plane)
-    assert shown(diagnostics.warnings) == [
+    assert shown(diagnostics.problems) == [
+        ("gitops-repo-missing", "https://git.test/plane/:0"),
         ("gitops-repo-shared", "main/gitops-repo.yaml:4"),
-        ("policy-without-cluster-types", "dev/policy.yaml:14"),
     ]
-    assert "move it from main" in diagnostics.warnings[0].advice
+    assert "move it from main" in diagnostics.problems[1].advice
+    assert shown(diagnostics.warnings) == [("policy-without-cluster-types", "dev/policy.yaml:14")]
 
 
 def test_an_environment_takes_what_is_below_the_path_of_its_base() -> None:
