@@ -191,7 +191,7 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
         """Read the fleet of the control plane, which is by default that of the job."""
         # Few commands connect to GitHub, but all would wait for its client.
         from kalypso_actions.cli.runtime import make_runtime  # noqa: PLC0415
-        from kalypso_actions.commands.report.pipeline import read_pipeline  # noqa: PLC0415
+        from kalypso_actions.commands.report import read_pipeline  # noqa: PLC0415
 
         control_plane = given.get("control-plane") or repository_of_job()
         given = {**given, "control-plane": github_place(control_plane)}

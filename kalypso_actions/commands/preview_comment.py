@@ -90,7 +90,7 @@ def _read(file: Path) -> PreviewDocument | None:
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, fault["loc"]))
-        message = f"it is not the document of a preview: {place}: {fault['msg']}"
+        message = f"the file is not the document of a preview: {place}: {fault['msg']}"
         raise KalypsoError(message, Location(str(file))) from None
     return without_links(document)
 

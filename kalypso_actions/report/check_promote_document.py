@@ -45,7 +45,7 @@ ADVICE: Final[Mapping[str, str]] = {
     "superseded": "There is nothing to do: the run of that commit decides.",
     "failed": "Correct the failure in main or on the environment's branch: the merge of the "
     "correction continues the promotion. If the cause was outside of git, run this job again.",
-    "none-targeted": "{no_reports_advice}. If no cluster is to follow this branch, set "
+    "none-targeted": "{no_reports_advice}. If no cluster should follow this branch, set "
     "require-targets to false. Then run this job again.",
     "timed-out": "Look at the clusters below. Repair them, give them more time (timeout), or leave "
     "them out (ignore-clusters, min-compliant, unreachable); then run this job again. The merge of "

@@ -56,16 +56,17 @@ MOST_PROBLEMS: Final = 50
 """The most problems in the issue of a registration."""
 
 MORE_THAN_MAX_ISSUES: Final = (
-    "They have no issues of their own, because there are more than `max-issues`."
+    "These failures have no issues of their own, because there are more failures than `max-issues`."
 )
 
 KEPT: Final = (
-    "Until this is solved, its last good commit is used, or its targets' folders stay unchanged."
+    "Until a registration's problems are solved, its last good commit is used, or the folders of "
+    "its targets stay unchanged."
 )
 
 BLOCKED: Final = (
-    "Until this is solved, the environment's pull request is not updated, or leaves the target's "
-    "folder unchanged, depending on `on-failure`."
+    "Until a target's failure is solved, schedule does not update the environment's pull request, "
+    "or leaves the target's folder unchanged, depending on `on-failure`."
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from kalypso_actions.commands.report.page_parts import page_parts
+from kalypso_actions.commands.report import page_parts
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import HistoryCommit

@@ -91,7 +91,7 @@ def test_another_setting_brings_back_what_was_reverted_and_says_so(open_chain: O
     chain.configure("dev", REGION="north")
     chain.run_everything()
     pull = chain.open_pull_request("dev")
-    assert f"**It proposes again what people removed:** #{number}." in pull["body"]
+    assert f"**This pull request proposes again what people removed:** #{number}." in pull["body"]
     assert warnings(chain) == [
         f"#{pull['number']} is not merged automatically: it proposes again what people removed: "
         f"#{number}",

@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import re
 
-from kalypso_actions.commands.report.page_parts import page_parts
+from kalypso_actions.commands.report import page_parts
 from kalypso_actions.report.report_document import report_page
 
 PARTS = page_parts()

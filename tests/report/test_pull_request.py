@@ -162,15 +162,15 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
+        ({}, f"This pull request **promotes** [aaaaaaa]({MAIN.url}) of main."),
         (
             {"before": CommitLink(OLD, "")},
-            f"It **promotes** [aaaaaaa]({MAIN.url}) of main, after `bbbbbbb`.",
+            f"This pull request **promotes** [aaaaaaa]({MAIN.url}) of main, after `bbbbbbb`.",
         ),
-        ({"before": MAIN}, f"It **promotes** [aaaaaaa]({MAIN.url}) of main."),
+        ({"before": MAIN}, f"This pull request **promotes** [aaaaaaa]({MAIN.url}) of main."),
         (
             {"promoted": False},
-            f"It promotes nothing: main stays at [aaaaaaa]({MAIN.url}).",
+            f"This pull request promotes nothing: main stays at [aaaaaaa]({MAIN.url}).",
         ),
         ({"main": None}, "The environment names no commit of main, so none is promoted."),
     ],

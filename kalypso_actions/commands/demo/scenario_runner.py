@@ -21,8 +21,7 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
 from kalypso_actions.commands.registry import COMMANDS
-from kalypso_actions.commands.report import report
-from kalypso_actions.commands.report.pipeline import read_pipeline
+from kalypso_actions.commands.report import read_pipeline, report
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
 from kalypso_actions.commands.shared.run import run_command

@@ -121,7 +121,7 @@ def test_the_source_of_reports_advises_what_to_do_without_reports(acme: Organisa
     reports = FakeClusterReports(lambda _url, _branch: [])
     outcome = check(acme, merge(acme, commit), commit, reports=reports)
     advice = (
-        "Make some reports up. If no cluster is to follow this branch, set require-targets to "
+        "Make some reports up. If no cluster should follow this branch, set require-targets to "
         "false. Then run this job again."
     )
     assert [problem.advice for problem in document(outcome).problems] == [advice]

@@ -138,7 +138,7 @@ def test_a_forged_document(acme: Organisation, tmp_path: Path, case: str) -> Non
     fork_proposes(acme, setting("two"))
     file = tmp_path / "preview.json"
     file.write_bytes(FORGED[case])
-    with pytest.raises(KalypsoError, match="it is not the document of a preview"):
+    with pytest.raises(KalypsoError, match="the file is not the document of a preview"):
         comment(acme, file)
 
 

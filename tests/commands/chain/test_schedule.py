@@ -39,7 +39,10 @@ def test_the_first_proposal(acme: Organisation) -> None:
         f"control-plane={CONTROL_PLANE} -->"
     )
     assert sentence == "This PR updates the manifests in GitOps Repo"
-    assert f"It **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main." in pull["body"]
+    assert (
+        f"This pull request **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main."
+        in pull["body"]
+    )
     assert labels(pull) == {"kalypso", "promoted"}
     files = acme.files(OWN, GITOPS)
     assert files[TRACKING] == main  # without a newline

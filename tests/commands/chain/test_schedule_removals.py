@@ -180,7 +180,9 @@ def test_a_setting_that_is_changed_again_asks_for_a_proposal(acme: Organisation)
     document = run(acme)
     assert actions(document) == [(2, "created")]
     assert messages(document) == ["the pull request proposes again what people removed: #1"]
-    assert "**It proposes again what people removed:** #1." in acme.pulls()[0]["body"]
+    assert (
+        "**This pull request proposes again what people removed:** #1." in acme.pulls()[0]["body"]
+    )
 
 
 def test_a_pull_request_without_its_commits_is_no_rejection(acme: Organisation) -> None:

@@ -1,0 +1,202 @@
+"""`kalypso report`: plan all environments, and write one page about the fleet, and its data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Final
+
+from kalypso_actions import report as report_room
+from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
+from kalypso_actions.clients.github import GitHubServer
+from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.shared.local_context import (
+    ControlPlanePlace,
+    LocalContext,
+    find_control_plane,
+)
+from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
+from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
+from kalypso_actions.commands.shared.reading.document_reader import SharedReader
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
+from kalypso_actions.commands.status import status
+from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import StatusInputs
+from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
+from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
+from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.layout import gitops_folder
+from kalypso_actions.planning.fleet_report import (
+    MOST_COMMITS,
+    MergedTree,
+    ReportCollection,
+    last_changes,
+)
+from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
+from kalypso_actions.promotion.environments import in_order
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.report_document import PageParts, ReportDocument, report_page
+from kalypso_actions.report.status_document import StatusDocument
+from kalypso_actions.scheduling.registry import scheduler_of
+
+PAGE = "index.html"
+DATA = "report.json"
+
+
+def report(
+    inputs: ReportInputs,
+    context: LocalContext,
+    now: datetime,
+    pipeline: Callable[[], StatusDocument],
+) -> ReportDocument:
+    """Plan all environments of the control plane, and write `index.html` and `report.json`.
+
+    `pipeline` reads the pipeline from GitHub, after the control plane is read. An environment that
+    cannot be read is a problem of the report. Raises KalypsoError if the control plane cannot be
+    read, UsageError for a folder that cannot be written.
+    """
+    collection = ReportCollection(Mask(inputs.mask))
+    with context.reader(inputs.source) as opened:
+        plane = find_control_plane(inputs.control_plane, SharedReader(opened), context)
+        merged = MergedTrees(plane.reader.repositories)
+        for name in in_order(plane.environments):
+            try:
+                _add(collection, plane, name, merged, inputs, context)
+            except KalypsoError as error:
+                collection.add_unreadable(name, error.problems)
+        title = inputs.title or f"Fleet of {plane.name}"
+        document = collection.document(title, now, pipeline())
+    _write(inputs.out, document)
+    return document
+
+
+def _add(
+    collection: ReportCollection,
+    plane: ControlPlanePlace,
+    name: str,
+    merged: MergedTrees,
+    inputs: ReportInputs,
+    context: LocalContext,
+) -> None:
+    environment = plane.environment(name)
+    reader, declared = plane.reader, plane.environments[name]
+    scheduler = inputs.scheduler or declared.scheduler
+    control_plane = read_control_plane(
+        environment, reader, promoted_commit=plane.commit_of(environment)
+    )
+    trees = ReadableBaseTrees(reader.repositories)
+    options = PlanOptions.of(inputs)
+    base_trees = trees.needed(control_plane.fleet.gitops_repos, scheduler)
+    snapshot = read_snapshot(control_plane, reader, options, base_trees=base_trees)
+    if trees.warnings:
+        raise KalypsoError.of(trees.warnings)
+    plan = make_plan(
+        snapshot,
+        options,
+        scheduler_of(declared, inputs.scheduler),
+        context.progress,
+    )
+    collection.add(
+        plan,
+        scheduler or DEFAULT_SCHEDULER,
+        main_position(snapshot, plane.reader),
+        merged.of(plan),
+    )
+
+
+def _write(folder: Path, document: ReportDocument) -> None:
+    data = document.to_json()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DATA).write_text(data + "\n", encoding="utf-8", newline="\n")
+        (folder / PAGE).write_text(
+            report_page(document.title, data, page_parts()), encoding="utf-8", newline="\n"
+        )
+    except OSError as error:
+        message = f"--out {folder} cannot be written: {error.strerror}"
+        raise UsageError(message, advice="choose another folder") from error
+
+
+class MergedTrees:
+    """Reads GitOps branches; after a failure, it does not read the repository again."""
+
+    def __init__(self, repositories: Repositories) -> None:
+        self._repositories = repositories
+        self._faults: dict[str, str] = {}
+
+    def of(self, plan: Plan) -> tuple[MergedTree, ...]:
+        """Return the branches of a plan's GitOpsRepos; an unreadable one has the reason."""
+        folders = [item.assignment.folder for item in plan.assignments]
+        return tuple(self._read(repo, folders) for repo in plan.fleet.gitops_repos)
+
+    def _read(self, repo: GitOpsRepo, assignments: list[str]) -> MergedTree:
+        url, branch, path = repo.target.repo, repo.target.branch, repo.target.path
+        if url in self._faults:
+            return MergedTree(url, branch, path, fault=self._faults[url])
+        try:
+            folder = gitops_folder(path, repo.where)
+            commits = self._repositories.history(url, branch, MOST_COMMITS)
+            head = next(commits, None)
+            if head is None:
+                fault = "there is no such branch, or the clone lacks its history"
+                return MergedTree(url, branch, folder, fault=fault)
+            changes = last_changes(chain([head], commits), folder, assignments)
+        except KalypsoError as error:
+            self._faults[url] = error.problem.message
+            return MergedTree(url, branch, path, fault=error.problem.message)
+        return MergedTree(url, branch, folder, head.id, changes)
+
+
+FOLDER: Final = Path(report_room.__file__).parent / "page_parts"
+SCRIPTS: Final = ("elements", "overview", "matrix", "detail", "start")
+"""The parts of the script, in order."""
+
+
+def page_parts() -> PageParts:
+    """Read the style, the script and the body of the page."""
+    script = "\n".join(_text(f"{name}.js") for name in SCRIPTS)
+    return PageParts(_text("page.css"), script, _text("body.html"))
+
+
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def read_pipeline(control_plane: str | None, runtime: Runtime) -> StatusDocument:
+    """Return the document of `kalypso status` for a control plane, by default the clone at hand.
+
+    `control_plane` is a URL or path. An error becomes a problem of the document.
+    """
+    name = ""
+    try:
+        name = _github_name(control_plane, runtime)
+        given = collect_inputs(StatusInputs, {"control-plane": name}, runtime.environment)
+        inputs = checked_inputs(StatusInputs, given)
+        for secret in secrets_of(inputs):
+            runtime.runner.mask(secret)
+        with open_context(inputs, runtime) as context:
+            return status(inputs, context)
+    except KalypsoError as error:
+        return StatusDocument(control_plane=name, problems=ProblemEntry.all_of(error.problems))
+
+
+def _github_name(control_plane: str | None, runtime: Runtime) -> str:
+    """Return `owner/name` of a control plane on the GitHub of the environment's variables.
+
+    Raises UsageError for another server.
+    """
+    urls: tuple[str, ...] = (control_plane or "",)
+    if control_plane is None or is_path(control_plane):
+        path = enclosing_clone(Path()) if control_plane is None else Path(control_plane)
+        is_clone = path is not None and is_repository(path)
+        urls = GitRepository(path, runtime.programs).remotes() if path and is_clone else ()
+    server = GitHubServer.of_environment(runtime.environment)
+    name = server.name_of(urls)
+    if not name:
+        raise UsageError(f"the control plane is not a repository on {server.server_url}")
+    return name
