@@ -209,9 +209,8 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
             return document
 
     def exit_code(self, document: ReportDocument) -> int:
-        """Return 1 for problems of the environments."""
-        levels = {each.level for entry in document.environments for each in entry.findings}
-        return 1 if "error" in levels else 0
+        """Return 1 for problems."""
+        return 1 if any(each.level == "error" for each in document.every_finding) else 0
 
     def print(self, document: ReportDocument) -> None:
         """Print the document, without the texts of the page."""
@@ -222,7 +221,7 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
 
     def show(self, document: ReportDocument) -> None:
         """Print numbers, and to standard error the findings."""
-        findings = [finding for each in document.environments for finding in each.findings]
+        findings = document.every_finding
         shown = (each for each in findings if self.inputs.verbose or each.level == "error")
         print_findings(stderr(), shown, files_at_hand(self.inputs.source))
         number = counted(len(document.assignments), "assignment")

@@ -41,7 +41,7 @@ from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.planning.plan_pair import plan_pair
+from kalypso_actions.planning.plan_pair import plan_pair, with_fleet_findings
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.diff_document import CommitRangeEntry, DiffDocument, DiffSideEntry
 from kalypso_actions.scheduling.registry import scheduler_of
@@ -198,6 +198,7 @@ def compare_rendered(
     options = PlanOptions.of(inputs)
     processes = WorkerProcesses()
     pair = plan_pair(before, after, options, scheduler, progress, mask, processes=processes)
+    pair = with_fleet_findings(pair, (before, after), plane.environments)
     repositories = plane.reader.repositories
     return Difference(
         environment=environment.name,

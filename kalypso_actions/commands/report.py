@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from datetime import datetime
 from itertools import chain
@@ -31,6 +32,10 @@ from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secre
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import gitops_folder
+from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
+from kalypso_actions.planning.fleet_checks import FleetScope
+from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.fleet_report import (
     MOST_COMMITS,
     MergedTree,
@@ -64,13 +69,19 @@ def report(
     with context.reader(inputs.source) as opened:
         plane = find_control_plane(inputs.control_plane, SharedReader(opened), context)
         merged = MergedTrees(plane.reader.repositories)
+        scopes: list[FleetScope | None] = []
+        snapshots: list[Snapshot] = []
         for name in in_order(plane.environments):
             try:
-                _add(collection, plane, name, merged, inputs, context)
+                snapshot, plan = _add(collection, plane, name, merged, inputs, context)
             except KalypsoError as error:
                 collection.add_unreadable(name, error.problems)
+            else:
+                scopes.append(scope_of(plan.fleet, snapshot))
+                snapshots.append(snapshot)
         title = inputs.title or f"Fleet of {plane.name}"
-        document = collection.document(title, now, pipeline())
+        of_fleet = fleet_findings((), scopes, plane.environments, snapshots)
+        document = collection.document(title, now, pipeline(), of_fleet)
     _write(inputs.out, document)
     return document
 
@@ -82,7 +93,8 @@ def _add(
     merged: MergedTrees,
     inputs: ReportInputs,
     context: LocalContext,
-) -> None:
+) -> tuple[Snapshot, Plan]:
+    """Add an environment; return what was read and planned."""
     environment = plane.environment(name)
     reader, declared = plane.reader, plane.environments[name]
     scheduler = inputs.scheduler or declared.scheduler
@@ -101,12 +113,14 @@ def _add(
         scheduler_of(declared, inputs.scheduler),
         context.progress,
     )
+    findings = settled(plan.findings, documents_of(snapshot))
     collection.add(
-        plan,
+        dataclasses.replace(plan, findings=findings),
         scheduler or DEFAULT_SCHEDULER,
         main_position(snapshot, plane.reader),
         merged.of(plan),
     )
+    return snapshot, plan.without_contents()
 
 
 def _write(folder: Path, document: ReportDocument) -> None:

@@ -29,7 +29,12 @@ from kalypso_actions.model.github import (
     PullRequest,
     RepositoryFacts,
 )
-from kalypso_actions.model.kinds import ClusterType
+from kalypso_actions.model.kinds import (
+    FIRST_ENVIRONMENT_ANNOTATION,
+    NEXT_ENVIRONMENT_ANNOTATION,
+    ClusterType,
+    Environment,
+)
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
@@ -183,10 +188,33 @@ def promotes_by_secret(control_plane: str, environment: str) -> Check:
     return ok(control_plane, f"the secret {NEXT_ENVIRONMENT} of {environment} names its next one")
 
 
-def promotion_check(control_plane: str, environment: str, following: Sequence[str]) -> Check:
-    """Report the environments that an environment promotes to."""
-    text = f"goes on to {', '.join(following)}" if following else "is a last environment"
-    return ok(control_plane, f"{environment} {text}")
+def promotion_checks(
+    control_plane: str,
+    environments: Mapping[str, Environment],
+    following: Mapping[str, Sequence[str] | None],
+) -> Iterator[Check]:
+    """Report the environments that each environment promotes to (None: they are not known).
+
+    An environment that neither follows another nor comes first gets no commit.
+    """
+    reached = {name for names in following.values() for name in names or ()}
+    is_known = None not in following.values()
+    for name, names in following.items():
+        if names:
+            yield ok(control_plane, f"{name} goes on to {', '.join(names)}")
+        elif names is None:
+            continue
+        elif is_known and not (
+            name in reached or environments[name].is_first or len(environments) == 1
+        ):
+            yield warning(
+                control_plane,
+                f"nothing connects {name}: it names no next environment, and none names it",
+                f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, "
+                f'or this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
+            )
+        else:
+            yield ok(control_plane, f"{name} is a last environment")
 
 
 def promotion_problems(

@@ -223,7 +223,7 @@ ALWAYS_SET: Final = frozenset({"GITHUB_TOKEN"})
 """Secrets that GitHub sets itself."""
 
 OPTIONAL_NAMES: Final = frozenset({NEXT_ENVIRONMENT})
-"""Annotations can replace this name; `environments.promotion_check` reports the result."""
+"""Annotations can replace this name; `repositories.promotion_checks` reports the result."""
 
 AZURE_VARIABLES: Final = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"})
 

@@ -14,12 +14,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kalypso_actions.errors import Finding, Location, Problem, leveled, of_level
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
-from kalypso_actions.model.kinds import IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
+from kalypso_actions.model.kinds import (
+    IGNORE_ANNOTATION,
+    IGNORE_REASON_ANNOTATION,
+    Environment,
+)
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.problem_codes import problem_codes
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.planning.fleet_checks import FleetView, check_fleet
+from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.documents import merge_field_faults
 from kalypso_actions.planning.plan import MASS_REMOVAL, Plan
 
@@ -34,6 +39,23 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
     others = [item for item in plan.findings if item.code != MASS_REMOVAL]
     findings = settled((*others, *check_fleet(view)), documents_of(snapshot))
     return dataclasses.replace(plan, findings=(*findings, *removals))
+
+
+def fleet_findings(
+    found: Iterable[Finding],
+    scopes: Iterable[FleetScope | None],
+    environments: Mapping[str, Environment],
+    snapshots: Iterable[Snapshot],
+) -> tuple[Finding, ...]:
+    """Add what the fleet's checks find over several environments to what is `found` already.
+
+    `scopes` are the environments as far as they can be judged, `environments` all of the control
+    plane, and `snapshots` have the documents that acknowledge warnings.
+    """
+    known = tuple(scope for scope in scopes if scope)
+    view = FleetView(known, environments, len(known) == len(environments))
+    documents = (document for snapshot in snapshots for document in documents_of(snapshot))
+    return settled((*found, *check_fleet(view)), documents)
 
 
 def settled(
@@ -54,6 +76,28 @@ def settled(
     stale = leveled(acknowledgements.stale(judged_repositories), "note")
     notes = (*of_level(found, "note"), *stale)
     return (*dict.fromkeys(errors), *remaining, *acknowledged, *dict.fromkeys(notes))
+
+
+def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the first of the findings that differ only in their assignment, with its like.
+
+    The assignment is the subject before the first colon: `time-server on depot: …`.
+    """
+    alike: dict[object, list[Finding]] = {}
+    for finding in findings:
+        subject, colon, cause = finding.message.partition(": ")
+        is_assignment = colon and finding.scope == "assignment" and " on " in subject
+        key = (cause if is_assignment else finding.message, finding.where, finding.advice)
+        alike.setdefault((finding.code, finding.level, finding.reason, *key), []).append(finding)
+    return tuple(_with_number(same) for same in alike.values())
+
+
+def _with_number(same: Sequence[Finding]) -> Finding:
+    first, others = same[0], len(same) - 1
+    if not others:
+        return first
+    message = f"{first.message} (the same for {counted(others, 'other assignment')})"
+    return replace(first, message=message)
 
 
 def without_causes(warnings: Iterable[Finding], findings: Iterable[Finding]) -> list[Finding]:

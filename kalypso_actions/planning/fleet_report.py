@@ -9,13 +9,14 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote
 
 from kalypso_actions.comparison import Mask
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Location, Problem, of_level
 from kalypso_actions.model.history import BranchPosition, HistoryCommit
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.urls import web_page, without_secret
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.explanation import decision_entry
+from kalypso_actions.planning.findings import told_once, without_causes
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.report.comparison_entries import value_text
@@ -66,6 +67,7 @@ class ReportCollection:
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
         self._environments: list[ReportedEnvironmentEntry] = []
+        self._found: dict[str, tuple[Finding, ...]] = {}
         self._assignments: list[ReportedAssignmentEntry] = []
         self._configurations: _Once[tuple[ConfiguredValueEntry, ...]] = _Once()
         self._decisions: _Once[DecisionEntry] = _Once()
@@ -113,6 +115,7 @@ class ReportCollection:
                     failure=self._findings((failure,))[0].message if failure else "",
                 )
             )
+        self._found[plan.environment] = plan.findings
         self._environments.append(
             ReportedEnvironmentEntry(
                 environment=plan.environment,
@@ -120,20 +123,25 @@ class ReportCollection:
                 scheduler=scheduler,
                 sources=SourceEntry.all_of(plan.sources),
                 gitops=tuple(map(_tree, merged)),
-                warnings=self._findings(plan.all_warnings),
-                problems=self._findings(plan.problems),
             )
         )
 
     def add_unreadable(self, environment: str, problems: tuple[Problem, ...]) -> None:
         """Add an environment that cannot be planned."""
-        entry = ReportedEnvironmentEntry(
-            environment=environment, main=None, problems=self._findings(problems)
-        )
-        self._environments.append(entry)
+        self._found[environment] = problems
+        self._environments.append(ReportedEnvironmentEntry(environment=environment, main=None))
 
-    def document(self, title: str, at: datetime, pipeline: StatusDocument) -> ReportDocument:
-        """Return the data; for a large fleet, without the texts of files or the values."""
+    def document(
+        self,
+        title: str,
+        at: datetime,
+        pipeline: StatusDocument,
+        of_fleet: Sequence[Finding] = (),
+    ) -> ReportDocument:
+        """Return the data; for a large fleet, without the texts of files or the values.
+
+        `of_fleet` are the findings over all environments.
+        """
         with_texts = self._with_texts
         with_configurations = self._number_of_values <= MOST_VALUES
         assignments = self._assignments
@@ -150,8 +158,10 @@ class ReportCollection:
         return ReportDocument(
             title=title,
             at=at,
-            environments=tuple(self._environments),
+            environments=tuple(self._judged(item, of_fleet) for item in self._environments),
             pipeline=pipeline,
+            warnings=self._findings(of_level(of_fleet, "warning")),
+            problems=self._findings(of_level(of_fleet, "error")),
             with_texts=with_texts,
             assignments=tuple(assignments),
             with_configurations=with_configurations,
@@ -160,6 +170,16 @@ class ReportCollection:
             changes=tuple(self._changes.values),
             texts=tuple(self._texts.values) if with_texts else (),
         )
+
+    def _judged(
+        self, entry: ReportedEnvironmentEntry, of_fleet: Sequence[Finding]
+    ) -> ReportedEnvironmentEntry:
+        """Add the findings of an environment that the fleet does not have, each cause once."""
+        known = {*of_fleet}
+        own = [item for item in self._found[entry.environment] if item not in known]
+        own = without_causes(told_once(own), of_fleet)
+        levels = {"warnings": of_level(own, "warning"), "problems": of_level(own, "error")}
+        return entry.model_copy(update={key: self._findings(own) for key, own in levels.items()})
 
     def _findings(self, problems: tuple[Problem, ...]) -> tuple[ProblemEntry, ...]:
         return ProblemEntry.all_of(self._mask.notes(problems))

@@ -27,6 +27,7 @@ from kalypso_actions.comparison.differences import (
 )
 from kalypso_actions.errors import Finding, Location, of_level
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes, preserved_folders
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import (
     AssignmentName,
     Change,
@@ -37,13 +38,16 @@ from kalypso_actions.model.differences import (
     ValueChange,
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
-from kalypso_actions.model.kinds import Assignment, Fleet
+from kalypso_actions.model.kinds import Assignment, Environment, Fleet
 from kalypso_actions.model.layout import NAMESPACE_FILE, README_FILE, README_TEXT, RECONCILER_FILE
 from kalypso_actions.model.processes import Processes, Progress, no_progress
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.planning.assignment_rendering import Folders, PlannedAssignment, divided
 from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads
+from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
+from kalypso_actions.planning.fleet_checks import FleetScope
+from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import (
     PlanOptions,
     assignment_renderer,
@@ -68,12 +72,15 @@ class PlanPair:
     """The differences of two plans. They contain secrets: show only the result of `masked`.
 
     `compared` are the folders of the assignments that were rendered and compared, `secrets` the
-    texts that they may contain.
+    texts that they may contain. `scopes` are both sides for the fleet's checks, as far as they can
+    be judged. `idle` says in words which new targets and cluster types have no assignment.
     """
 
     comparison: Comparison
     compared: frozenset[str]
     secrets: frozenset[str]
+    scopes: tuple[FleetScope | None, FleetScope | None] = (None, None)
+    idle: tuple[str, ...] = ()
 
     def masked(self, mask: Mask) -> MaskedComparison:
         """Return the differences without secrets; files are masked already."""
@@ -128,7 +135,54 @@ def plan_pair(
         mass_removal=removal,
     )
     secrets = frozenset(text for item in compared.values() for text in item.secrets)
-    return PlanPair(result, frozenset(compared), secrets)
+    scopes = scope_of(before.fleet, base), scope_of(after.fleet, head)
+    idle = tuple(_idle(before, after))
+    return PlanPair(result, frozenset(compared), secrets, scopes, idle)
+
+
+def with_fleet_findings(
+    pair: PlanPair, snapshots: tuple[Snapshot, Snapshot], environments: Mapping[str, Environment]
+) -> PlanPair:
+    """Add the findings of the fleet's checks, as far as one environment can be judged alone."""
+    before, after = (
+        fleet_findings((), (scope,), environments, (snapshot,))
+        for scope, snapshot in zip(pair.scopes, snapshots, strict=True)
+    )
+    problems, problems_known = new_findings(of_level(before, "error"), of_level(after, "error"))
+    warnings, warnings_known = new_findings(of_level(before, "warning"), of_level(after, "warning"))
+    known = pair.comparison
+    comparison = dataclasses.replace(
+        known,
+        problems_new=tuple(dict.fromkeys((*known.problems_new, *problems))),
+        problems_known=known.problems_known + problems_known,
+        warnings_new=tuple(dict.fromkeys((*known.warnings_new, *warnings))),
+        warnings_known=known.warnings_known + warnings_known,
+    )
+    return dataclasses.replace(pair, comparison=comparison)
+
+
+def _idle(before: _PairSide, after: _PairSide) -> Iterator[str]:
+    """Yield a sentence for each registration whose new targets run nowhere.
+
+    Then one for each new cluster type without an assignment.
+    """
+    known = {target.name for target in before.fleet.targets}
+    assigned = {item.target.name for item in after.assignments.values()}
+    of_registrations: dict[str, list[str]] = {}
+    for target in after.fleet.targets:
+        if target.name not in known:
+            of_registrations.setdefault(target.registration, []).append(target.name)
+    for registration, names in sorted(of_registrations.items()):
+        if assigned.isdisjoint(names):
+            number = counted(len(names), "target")
+            none = "none of them is" if len(names) > 1 else "it is not"
+            subject = f"{registration} registers" if registration else "the change adds"
+            yield f"{subject} {number}: {none} on a cluster type"
+    earlier = {item.name for item in before.fleet.cluster_types}
+    used = {item.cluster_type.name for item in after.assignments.values()}
+    for cluster_type in after.fleet.cluster_types:
+        if cluster_type.name not in earlier | used:
+            yield f"ClusterType {cluster_type.name}: nothing runs on it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +307,8 @@ class _PairSide:
         `otherwise` replaces missing base trees.
         """
         trees = [self._changes(base) for base in bases]
-        findings = plan_findings(self.snapshot, self._found, (), trees, self._failed, self._options)
+        found = plan_findings(self.snapshot, self._found, (), trees, self._failed, self._options)
+        findings = settled(found, documents_of(self.snapshot))
         others = trees or [self._changes(otherwise)]
         changed = with_mass_removals(others, bases or (otherwise,), findings, self._options)
         removal = next(filter(None, (changes.mass_removal for changes in changed)), None)

@@ -62,7 +62,8 @@ class PreviewEnvironmentEntry(OutputDocument):
     object; the GitOps branch stays as it is. `blocked` means that nothing arrives before people fix
     new or known problems: until then, ci promotes nothing, or schedule proposes nothing (with
     `on-failure: keep`, nothing for failing assignments). `failure` describes a failed deployment,
-    by the status of the commit that the environment has. `arrival` is null for a change of the
+    by the status of the commit that the environment has. `idle` says which new targets and cluster
+    types have no assignment. `arrival` is null for a change of the
     environment's own branch, which arrives at once.
     """
 
@@ -72,6 +73,7 @@ class PreviewEnvironmentEntry(OutputDocument):
     removed: bool = False
     blocked: bool = False
     failure: str = ""
+    idle: Entries[str] = ()
     change: ComparisonEntry
     arrival: ArrivalEntry | None
 
@@ -293,7 +295,7 @@ def _when(item: PreviewEnvironmentEntry) -> str:
 
 def _has_content(item: PreviewEnvironmentEntry) -> bool:
     arrives = item.arrival and item.arrival.comparison
-    return bool(item.change.differs or arrives or item.change.withheld)
+    return bool(item.change.differs or arrives or item.change.withheld or item.idle)
 
 
 def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, level: str) -> None:
@@ -301,7 +303,8 @@ def _environment(room: MarkdownRoom, item: PreviewEnvironmentEntry, share: int, 
     end = room.size - share
     arrival = item.arrival
     arriving = arrival.comparison if arrival else None
-    markdown.render("preview.md.j2", "environment", room=room, item=item, level=level)
+    idle = markdown.some([f"- {markdown.text(line)}" for line in item.idle], MOST_ROWS)
+    markdown.render("preview.md.j2", "environment", **locals())
     for text in withheld_numbers(item.change):
         room.add(text)
     add_comparison(room, item.change, (room.size - end) // (2 if arriving else 1))

@@ -17,6 +17,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from kalypso_actions.errors import Finding
 from kalypso_actions.report.documents import (
     OutputDocument,
     PositionEntry,
@@ -101,7 +102,8 @@ class ReportDocument(OutputDocument):
     `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
     `configurations`, `decisions` and `changes` contain equal contents only once. `with_texts` is
     false for a fleet that is too large for the texts of its files, `with_configurations` for one
-    whose different configurations have too many values.
+    whose different configurations have too many values. `warnings` and `problems` are those of the
+    fleet as a whole; each environment has its own.
     """
 
     schema_name: str = Field("kalypso.report/v1", alias="schema")
@@ -116,7 +118,14 @@ class ReportDocument(OutputDocument):
     decisions: tuple[DecisionEntry, ...] = ()
     changes: tuple[MergedChangeEntry, ...] = ()
     texts: tuple[str, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
+
+    @property
+    def every_finding(self) -> tuple[Finding, ...]:
+        """The findings of the fleet, then those of each environment."""
+        of_environments = (item for each in self.environments for item in each.findings)
+        return (*self.findings, *of_environments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
-from kalypso_actions.doctor_rules.repositories import app_checks
+from kalypso_actions.doctor_rules.repositories import app_checks, promotion_checks
 from kalypso_actions.doctor_rules.workflows import (
     BranchWorkflows,
     UsedNames,
@@ -19,7 +19,13 @@ from kalypso_actions.doctor_rules.workflows import (
     workflow_checks,
 )
 from kalypso_actions.model.github import AppInstallation, SettingNames
+from kalypso_actions.model.kinds import (
+    FIRST_ENVIRONMENT_ANNOTATION,
+    Environment,
+    RepositoryPath,
+)
 from kalypso_actions.model.workflow_files import Placeholders
+from tests.builders import HERE
 from tests.doctor_rules.check_lines import lines_of
 
 OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
@@ -42,6 +48,46 @@ jobs:
       - with: {id: "${{ vars.app_id }}", next: "${{ vars.NEXT_ENVIRONMENT }}", words: vars.NO}
       - env: {BOTH: "${{ secrets.KEY }}-${{ Secrets['of_it'] }}"}
 """
+
+
+@pytest.mark.parametrize(
+    ("first", "following", "lines"),
+    [
+        pytest.param(
+            "dev",
+            {"dev": ("stage",), "stage": ()},
+            ["ok: dev goes on to stage", "ok: stage is a last environment"],
+            id="a chain",
+        ),
+        pytest.param("", {"dev": ()}, ["ok: dev is a last environment"], id="only one"),
+        pytest.param(
+            "dev",
+            {"dev": (), "stage": ()},
+            [
+                "ok: dev is a last environment",
+                "warning: nothing connects stage: it names no next environment, and none names it",
+            ],
+            id="nothing leads to the second",
+        ),
+        pytest.param(
+            "", {"dev": None, "stage": ()}, ["ok: stage is a last environment"], id="a secret"
+        ),
+    ],
+)
+def test_where_environments_promote_to(
+    first: str, following: dict[str, tuple[str, ...] | None], lines: list[str]
+) -> None:
+    environments = {
+        name: Environment(
+            name,
+            RepositoryPath("", name, "."),
+            {FIRST_ENVIRONMENT_ANNOTATION: "true"} if name == first else {},
+            HERE,
+            HERE,
+        )
+        for name in following
+    }
+    assert lines_of(promotion_checks("plane", environments, following)) == lines
 
 
 def test_names_in_a_workflow() -> None:

@@ -14,7 +14,7 @@ from kalypso_actions.planning import fleet_report as collection
 from kalypso_actions.planning.fleet_report import MOST_CHANGES, ReportCollection, last_changes
 from kalypso_actions.report.report_document import ReportDocument
 from kalypso_actions.report.status_document import StatusDocument
-from tests.builders import cluster_type, config_map, fleet, policy, target, template
+from tests.builders import cluster_type, config_map, config_schema, fleet, policy, target, template
 from tests.plans import plan
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -74,6 +74,19 @@ def test_a_failing_assignment_says_why() -> None:
     (item,) = report.document("", NOON, StatusDocument()).assignments
     assert "reconciler" in item.failure
     assert item.files == {}
+
+
+def test_one_fault_of_many_assignments_is_told_once() -> None:
+    schema = config_schema("s", '{"required": ["PORT"]}')
+    many = [cluster_type(f"type-{number:03}") for number in range(320)]
+    report = ReportCollection(Mask())
+    report.add(
+        plan(dataclasses.replace(FLEET, cluster_types=(*many,), config_schemas=(schema,))), "labels"
+    )
+    (entry,) = report.document("", NOON, StatusDocument()).environments
+    (problem,) = entry.problems
+    assert problem.message.startswith("app-web on type-000: ")
+    assert problem.message.endswith(" (the same for 319 other assignments)")
 
 
 def test_a_large_fleet_has_the_names_of_files_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -240,3 +240,27 @@ def test_a_file_names_the_repositories_of_all_layers() -> None:
     )
     changed = {name for item in pair(base, head).comparison.files for name in item.repositories}
     assert changed == {"test", "https://git.test/a", "https://git.test/c"}
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("small", ()),
+        ("large", ("app registers 2 targets: none of them is on a cluster type",)),
+    ],
+)
+def test_new_targets_without_an_assignment(size: str, expected: tuple[str, ...]) -> None:
+    made = fleet(
+        cluster_types=[cluster_type("edge", size="small")],
+        policies=[policy("all", targets=selector(size="small"))],
+    )
+    new = [replace(target(name, size=size), registration="app") for name in ("a", "b")]
+    assert pair(snapshot_of(made, reading()), snapshot_of(made, reading(*new))).idle == expected
+
+
+def test_a_new_cluster_type_on_which_nothing_runs() -> None:
+    before = fleet(policies=[policy("all", cluster_types=selector(size="small"))])
+    types = [cluster_type("edge", size="small"), cluster_type("medium", size="medium")]
+    after = replace(before, cluster_types=tuple(types))
+    old, new = (snapshot_of(made, reading(target("a"))) for made in (before, after))
+    assert pair(old, new).idle == ("ClusterType medium: nothing runs on it",)

@@ -108,9 +108,12 @@ def check_control_plane(
         prefixes = [prefix for _, prefix in subject_prefixes(name, server, facts.repository)]
         checklist.add(credential_checks(name, facts.main, signing_in, check_promote, prefixes))
     promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
-    for environment in facts.environments:
-        by_secret = rules.is_named_by_secret(promotion_names, secrets.get(environment.name, ()))
-        check_promotion(context, environment, facts, by_secret, checklist)
+    by_secret = {
+        item
+        for item in facts.by_name
+        if rules.is_named_by_secret(promotion_names, secrets.get(item, ()))
+    }
+    check_promotion(context, facts, by_secret, checklist)
     for environment in facts.environments:
         _check_pushes(context, environment, facts.main, cd_workflow, checklist)
 
@@ -218,34 +221,30 @@ def check_environment(
 
 
 def check_promotion(
-    context: CommandContext,
-    environment: EnvironmentFacts,
-    facts: Facts,
-    by_secret: bool,
-    checklist: Checklist,
+    context: CommandContext, facts: Facts, by_secret: Collection[str], checklist: Checklist
 ) -> None:
-    """Check where an environment promotes to: by variable, else by annotation.
+    """Check where each environment promotes to: by variable, else by annotation.
 
-    `by_secret`: a secret, which nobody can read, names the next environment.
+    `by_secret` are the environments whose next ones a secret names, which nobody can read.
     """
     github, name = context.github, context.control_plane
-    if by_secret:
-        checklist.add([rules.promotes_by_secret(name, environment.name)])
-        return
-    variable = checklist.optional(
-        partial(repositories.variable, github, name, environment.name, rules.NEXT_ENVIRONMENT)
-    )
-    names = split_list(variable or "")
-    try:
-        following = next_environments(names, environment.name, facts.by_name)
-    except KalypsoError as error:
-        checklist.add(
-            rules.promotion_problems(
-                name, environment.name, error.problems, by_variable=bool(names)
-            )
+    following: dict[str, Sequence[str] | None] = {}
+    for environment in facts.by_name:
+        following[environment] = None
+        if environment in by_secret:
+            checklist.add([rules.promotes_by_secret(name, environment)])
+            continue
+        variable = checklist.optional(
+            partial(repositories.variable, github, name, environment, rules.NEXT_ENVIRONMENT)
         )
-        return
-    checklist.add([rules.promotion_check(name, environment.name, following)])
+        names = split_list(variable or "")
+        try:
+            following[environment] = next_environments(names, environment, facts.by_name)
+        except KalypsoError as error:
+            checklist.add(
+                rules.promotion_problems(name, environment, error.problems, by_variable=bool(names))
+            )
+    checklist.add(rules.promotion_checks(name, facts.by_name, following))
 
 
 def _render(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
@@ -14,12 +15,15 @@ from kalypso_actions.commands.preview.reading import (
 )
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Finding, Problem, of_level
+from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.planning.findings import fleet_findings
+from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.promotion.environments import Faults
@@ -104,19 +108,6 @@ class ComparedBranch:
 
 def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> ComparedBranch:
     """Plan the environments of the changed branch with both commits, and compare them."""
-    problems, problems_known = new_findings(
-        branch.findings_before.problems, branch.findings_after.problems
-    )
-    warnings, warnings_known = new_findings(
-        branch.findings_before.warnings, branch.findings_after.warnings
-    )
-    documents = Comparison(
-        "",
-        problems_new=problems,
-        problems_known=problems_known,
-        warnings_new=warnings,
-        warnings_known=warnings_known,
-    )
     environments = []
     for sides in branch.environments:
         schedulers, notes = _schedulers(sides.name, branch, inputs)
@@ -127,7 +118,53 @@ def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> C
         commit = sides.base.promoted_commit or sides.head.promoted_commit
         notes = (*notes, *sides.head.unread(), *sides.warnings)
         environments.append(ComparedEnvironment(sides.name, change, arriving, commit, notes))
-    return ComparedBranch(Compared(documents), tuple(environments), branch.before, branch.after)
+    scopes = [item.change.pair.scopes for item in environments if item.change.pair]
+    before = _judged(
+        branch.findings_before,
+        [before for before, _ in scopes],
+        branch.declared[0],
+        [item.base for item in branch.environments],
+    )
+    after = _judged(
+        branch.findings_after,
+        [after for _, after in scopes],
+        branch.declared[1],
+        [item.head for item in branch.environments],
+    )
+    documents = Compared(_new("", before, after))
+    return ComparedBranch(documents, tuple(environments), branch.before, branch.after)
+
+
+def _judged(
+    found: Diagnostics,
+    scopes: Sequence[FleetScope | None],
+    environments: Environments,
+    sides: Sequence[Side],
+) -> tuple[Finding, ...]:
+    """Return the findings of the branch's documents and of its fleet, on one side.
+
+    A registration that this run cannot read, but schedule may, has a note.
+    """
+    snapshots = [side.snapshot for side in sides if side.snapshot]
+    findings = fleet_findings(found.findings, scopes, environments, snapshots)
+    unread = {note.where for side in sides for note in side.unread()}
+    return tuple(
+        item for item in findings if item.code != "application-missing" or item.where not in unread
+    )
+
+
+def _new(environment: str, before: Iterable[Finding], after: Iterable[Finding]) -> Comparison:
+    """Return the new findings, and the numbers of the others."""
+    sides = tuple(before), tuple(after)
+    problems, problems_known = new_findings(*(of_level(side, "error") for side in sides))
+    warnings, warnings_known = new_findings(*(of_level(side, "warning") for side in sides))
+    return Comparison(
+        environment,
+        problems_new=problems,
+        problems_known=problems_known,
+        warnings_new=warnings,
+        warnings_known=warnings_known,
+    )
 
 
 def _schedulers(

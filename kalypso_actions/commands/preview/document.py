@@ -12,7 +12,7 @@ from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.promotion.environments import arrival, blocked
+from kalypso_actions.promotion.environments import Faults, arrival, blocked
 from kalypso_actions.promotion.regressions import by_environment, without
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
@@ -81,6 +81,7 @@ def preview_result(
                 blocked=item.name in faulty,
                 change=ComparisonEntry.of(change, diffs.of(change)),
                 failure=failures.get(item.name, ""),
+                idle=item.change.pair.idle if item.change.pair else (),
                 arrival=_arrival(request, compared, item, comparison, commits.get(item.name)),
             )
         )
@@ -106,14 +107,15 @@ def _notes(
 
 def _blocked(request: PreviewRequest, compared: ComparedBranch) -> Collection[str]:
     """Return the environments that no commit with these problems reaches."""
-    return blocked(
-        {
-            item.name: item.change.problems
-            for item in compared.environments
-            if item.name in compared.after
-        },
-        compared.documents.problems if request.change.is_main else None,
-    )
+    of_branch = compared.documents.problems
+    numbers = {
+        item.name: item.change.problems
+        for item in compared.environments
+        if item.name in compared.after
+    }
+    if request.change.is_main:
+        return blocked(numbers, of_branch)
+    return blocked({name: Faults(of.new + of_branch.new, of.known) for name, of in numbers.items()})
 
 
 def _findings(

@@ -222,7 +222,8 @@ class EnvironmentSides:
 class BranchSides:
     """The changed branch before and after: its Environments, its documents' findings, its fleets.
 
-    `before` and `after` are all Environments of the branch; `environments` are those to compare.
+    `before` and `after` are all Environments of the branch, `declared` those of main on both sides;
+    `environments` are the ones to compare.
     """
 
     change: ChangedBranch
@@ -230,6 +231,7 @@ class BranchSides:
     after: Environments
     findings_before: Diagnostics
     findings_after: Diagnostics
+    declared: tuple[Environments, Environments]
     environments: tuple[EnvironmentSides, ...]
 
 
@@ -246,8 +248,8 @@ def read_sides(
     Call `trust` with the repositories that the base names before reading those that only the head
     names. Raises UsageError for the name of an unknown environment.
     """
-    before, findings_before = _environments(reader, change, change.base)
-    after, findings_after = _environments(reader, change, change.head)
+    before, findings_before, old = _environments(reader, change, change.base)
+    after, findings_after, new = _environments(reader, change, change.head)
     names = _names(inputs.environments, (*before, *after))
     sides = _SideReader(reader, change, inputs, with_base_trees)
     bases = {name: sides.before(before[name]) for name in names if name in before}
@@ -261,13 +263,18 @@ def read_sides(
         environments.append(
             EnvironmentSides(name, base or _absent(head), head or _absent(base), promoted, warnings)
         )
-    return BranchSides(change, before, after, findings_before, findings_after, tuple(environments))
+    return BranchSides(
+        change, before, after, findings_before, findings_after, (old, new), tuple(environments)
+    )
 
 
 def _environments(
     reader: Reader, change: ChangedBranch, commit: str
-) -> tuple[Environments, Diagnostics]:
-    """Return the environments of the changed branch at a commit, and its documents' findings."""
+) -> tuple[Environments, Diagnostics, Environments]:
+    """Return the environments of the changed branch at a commit, and its documents' findings.
+
+    Then follow the environments of main.
+    """
 
     def reading(branch: str, path: str, commit: str) -> Reading:
         files = reader.repositories.open(change.url, branch=branch, commit=commit)
@@ -276,14 +283,15 @@ def _environments(
     main = reading(change.main, ".", commit if change.is_main else change.head_of_main)
     environments, _ = environments_among(main.documents)  # the findings have its problems
     if change.is_main:
-        return environments, validate_branches([main])
+        return environments, validate_branches([main]), environments
     own = {
         name: item
         for name, item in environments.items()
         if item.control_plane.branch == change.branch
     }
     paths = sorted({item.control_plane.path for item in own.values()})
-    return own, validate_branches([reading(change.branch, path, commit) for path in paths])
+    readings = [reading(change.branch, path, commit) for path in paths]
+    return own, validate_branches(readings), environments
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:

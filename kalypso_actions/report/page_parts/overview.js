@@ -61,7 +61,7 @@ function waiting(state) {
 // Findings
 
 function showFindings() {
-  for (const item of report.environments) {
+  for (const item of [{ ...report, environment: "The whole fleet" }, ...report.environments]) {
     const all = [...item.problems.map((one) => ["problem", one]), ...item.warnings.map((one) => ["warning", one])];
     if (!all.length) continue;
     id("findings").append(node("h3", {}, item.environment));

@@ -319,7 +319,8 @@ def test_a_mass_removal_is_announced(acme: Organisation) -> None:
     removed: dict[str, str | bytes | None] = {"policy.yaml": None}
     number = propose(acme, removed, base="dev")
     job = job_of(newest(acme))
-    assert document(run(acme, job=job)).warnings == ()
+    warnings = document(run(acme, job=job)).warnings
+    assert [item.code for item in warnings] == ["target-unselected"]
     settle(acme)
     run(acme, job=job)
     (comment,) = acme.comments(number, CONTROL_PLANE)
@@ -381,6 +382,18 @@ def test_a_hostile_name_stays_text(acme: Organisation) -> None:
     ]
     assert row.count(" | ") == 4
     assert "<img" not in re.sub(r"``.*?``", "", row)
+
+
+def test_what_is_new_and_runs_nowhere(acme: Organisation) -> None:
+    files = {
+        "policy.yaml": documents.policy(size="large"),
+        "cluster-types/medium.yaml": documents.cluster_type("medium"),
+    }
+    number = propose(acme, files, base="dev")
+    (environment,) = document(run(acme)).environments
+    assert environment.idle == ("ClusterType medium: nothing runs on it",)
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "**What is new here has no assignment:**\n\n- ClusterType medium" in plain(comment)
 
 
 def test_a_document_that_nothing_uses(acme: Organisation) -> None:

@@ -1,0 +1,165 @@
+"""All commands that plan tell the same faults of an environment, at the same place, in one text.
+
+The chain's commands look at acme before and after a change with random faults of one environment;
+the local commands read the same repositories by git.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.report.chain_document import ChainDocument
+from tests.command_line import call_kalypso
+from tests.commands.chain import ci_runs, documents, previews, proposals
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.git_repositories import git
+
+API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
+
+FAULTS: Final[dict[str, tuple[str, str]]] = {
+    "an unknown field": (
+        "field-unknown",
+        documents.cluster_type("tiny", colour="red"),
+    ),
+    "a policy for a cluster type that nobody has": (
+        "policy-without-cluster-types",
+        documents.policy("huge", size="huge"),
+    ),
+    "two equal policies": ("policies-equal", documents.policy("again")),
+    "configuration that applies nowhere": (
+        "config-unmatched",
+        documents.config_map("north").replace("labels: {", "labels: {region: north, ") + "  A: b\n",
+    ),
+    "a misspelled label": (
+        "config-label-wrong",
+        documents.config_map("odd", A="b").replace("platform-config", "platform_config"),
+    ),
+    "a Template of another type": (
+        "template-type-wrong",
+        documents.cluster_type("odd", configType="namespace"),
+    ),
+    "a schema that checks nothing": (
+        "schema-unmatched",
+        documents.config_schema("odd").replace("{name: odd}", "{name: odd, labels: {size: odd}}"),
+    ),
+    "a keyword that JSON Schema does not know": (
+        "schema-keyword-unknown",
+        documents.config_schema("keyword").replace("required", "requierd"),
+    ),
+    "a target of another environment": (
+        "target-environment-other",
+        f"{API}kind: DeploymentTarget\nmetadata: {{name: elsewhere, labels: {{a: b}}}}\n"
+        "spec: {environment: stage, manifests: {repo: r, branch: b, path: p}}\n",
+    ),
+    "a target of an unknown environment": (
+        "target-environment-unknown",
+        f"{API}kind: DeploymentTarget\nmetadata: {{name: nowhere, labels: {{a: b}}}}\n"
+        "spec: {environment: devv, manifests: {repo: r, branch: b, path: p}}\n",
+    ),
+}
+"""The code of a fault, and the document of dev that has it."""
+
+Finding = tuple[str, str, str]
+"""The code, the file with the line, and the text."""
+
+ENVIRONMENT: Final = re.compile(r"^(dev|stage|dev, stage): ")
+"""ci and preview begin the text of a finding with the environments that have it."""
+
+FILE: Final = re.compile(r"(?:https?://\S+: )?(\S+\.yaml:\d+)(?: \(branch \w+\))?")
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(9))])
+def test_the_seven_commands_tell_the_same(acme: Organisation, seed: int) -> None:
+    chosen = random.Random(seed).sample(sorted(FAULTS), 3)
+    files: dict[str, str | bytes | None] = {
+        f"faults/{number}.yaml": FAULTS[name][1] for number, name in enumerate(chosen)
+    }
+    assert told_locally(acme) == {name: set() for name in ("validate", "render", "report")}
+    number = previews.propose(acme, files, base="dev")
+    told: dict[str, set[Finding]] = {"preview": of_chain(previews.run(acme).document)}
+    acme.merge(number, CONTROL_PLANE)
+    told["ci"] = of_chain(ci_runs.run(acme, dry_run="true").document)
+    told["schedule"] = of_chain(proposals.run_schedule(acme, dry_run="true").document)
+    told |= told_locally(acme)
+    expected = told["validate"]
+    assert {FAULTS[name][0] for name in chosen} <= {code for code, _, _ in expected}
+    assert {name: each ^ expected for name, each in told.items() if each != expected} == {}
+    assert known_to_diff(acme) == len(expected)
+
+
+def test_two_gitops_repos_of_one_tree(acme: Organisation) -> None:
+    """schedule reads no branch of these; the other commands go on, and a preview fails."""
+    second = documents.gitops_repo(acme.url(GITOPS), "dev", "second")
+    number = previews.propose(acme, {"second.yaml": second}, base="dev")
+    preview = previews.run(acme)
+    assert preview.failed
+    told = {"preview": of_chain(preview.document)}
+    acme.merge(number, CONTROL_PLANE)
+    told["ci"] = of_chain(ci_runs.run(acme, dry_run="true").document)
+    told |= told_locally(acme)
+    text = "GitOpsRepo 'second' names the same tree as 'main'"
+    expected = {("gitops-repo-duplicate", "second.yaml:1", text)}
+    assert all(each == expected for each in told.values()), told
+    with pytest.raises(KalypsoError, match=text):
+        proposals.run_schedule(acme)
+
+
+def of_chain(document: ChainDocument) -> set[Finding]:
+    return found(json.loads(document.to_json()))
+
+
+def found(*documents: dict[str, Any]) -> set[Finding]:
+    """Return the problems and warnings of documents."""
+    return {
+        (item["code"], place(item["where"]), said(item["message"]))
+        for document in documents
+        for level in ("problems", "warnings")
+        for item in document[level]
+    }
+
+
+def said(message: str) -> str:
+    """Return a text without the environments, and without the origin of the files in it."""
+    return FILE.sub(r"\1", ENVIRONMENT.sub("", message))
+
+
+def place(where: dict[str, Any] | None) -> str:
+    return f"{where['path']}:{where['line']}" if where else ""
+
+
+def local(acme: Organisation, *arguments: object) -> dict[str, Any]:
+    """Run a command in a new clone of the control plane; return its document."""
+    clone = Path(tempfile.mkdtemp(dir=acme.folder))
+    git(clone, "clone", "--quiet", str(acme.sandbox.git(CONTROL_PLANE).git_dir), ".")
+    git(clone, "remote", "set-url", "origin", acme.url())
+    variables = {"PATH": os.environ["PATH"], **acme.sandbox.environment(acme.token)}
+    with chdir(clone):
+        done = call_kalypso(*arguments, "--json", variables=variables)
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+def told_locally(acme: Organisation) -> dict[str, set[Finding]]:
+    report = local(acme, "report", "--out", acme.folder / "report")
+    return {
+        "validate": found(local(acme, "validate")),
+        "render": found(local(acme, "render", "dev"), local(acme, "render", "stage")),
+        "report": found(report, *report["environments"]),
+    }
+
+
+def known_to_diff(acme: Organisation) -> int:
+    """Return the number of findings that both sides of a difference of main have."""
+    comparison = local(acme, "diff", "dev")["comparison"]
+    assert comparison["problems"] == comparison["warnings"] == []
+    return int(comparison["problemsKnown"] + comparison["warningsKnown"])
