@@ -108,7 +108,7 @@ def test_two_gitops_repos_of_one_tree(acme: Organisation) -> None:
     told["ci"] = of_chain(ci_runs.run(acme, dry_run="true").document)
     told |= told_locally(acme)
     text = "GitOpsRepo 'second' names the same tree as 'main'"
-    expected = {("gitops-repo-duplicate", "second.yaml:1", text)}
+    expected = {("gitops-repo-duplicate", "second.yaml:4", text)}
     assert all(each == expected for each in told.values()), told
     with pytest.raises(KalypsoError, match=text):
         proposals.run_schedule(acme)
