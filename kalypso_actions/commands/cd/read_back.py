@@ -81,6 +81,7 @@ def changes_for(
     reading = _read(ChangedFiles(files, changes), branch, context)
     commits = _commits(reading)
     if commits == [commit]:
+        _check_faultless(reading, path, _read(files, branch, context))
         return changes, ()
     if commits:
         raise KalypsoError(
@@ -94,13 +95,27 @@ def changes_for(
         if listed is None:
             continue
         more = {**changes, kustomization: listed}
-        if _commits(_read(ChangedFiles(files, more), branch, context)) == [commit]:
+        listing = _read(ChangedFiles(files, more), branch, context)
+        if _commits(listing) == [commit]:
+            _check_faultless(listing, path, _read(files, branch, context))
             return more, ()
     if reading.problems:
         first = reading.problems[0]
         message = f"it is not known whether schedule reads {path}: {first.message}"
         return changes, (Problem(message, first.where, first.advice, first.code),)
     raise KalypsoError.of([_hidden(path, branch, files)])
+
+
+def _check_faultless(now: EnvironmentReading, path: str, before: EnvironmentReading) -> None:
+    """Raise KalypsoError if the edited file has a new fault, for which schedule would stop."""
+    known = {problem.message for problem in before.problems}
+    faults = [
+        Problem(f"cd cannot edit the file: {problem.message}", problem.where, problem.advice, CODE)
+        for problem in now.problems
+        if problem.where and problem.where.path == path and problem.message not in known
+    ]
+    if faults:
+        raise KalypsoError.of(faults)
 
 
 def _read(
@@ -138,7 +153,7 @@ def _with_resource(kustomization: str, path: str, files: RevisionFiles) -> bytes
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         edited = _listed(text, root, name)
         before, after = yaml.safe_load(text), yaml.safe_load(edited)
-    except (yaml.YAMLError, ValueError):
+    except yaml.YAMLError:
         return None
     if not isinstance(before, dict):
         return None
@@ -147,25 +162,27 @@ def _with_resource(kustomization: str, path: str, files: RevisionFiles) -> bytes
 
 
 def _listed(text: str, root: yaml.Node | None, name: str) -> str:
-    """Add a name to the resources of a kustomization. Raises ValueError for other forms."""
+    """Add a name to the resources of a kustomization; return the text itself for other forms."""
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
-        raise ValueError("no block mapping")
-    nodes = {key.value: value for key, value in root.value}
-    resources = nodes.get("resources")
+        return text
+    resources = {key.value: value for key, value in root.value}.get("resources")
     if resources is None:
         return f"{text.rstrip()}\nresources:\n- {name}\n"
-    if not isinstance(resources, yaml.SequenceNode) or not resources.value:
-        raise ValueError("no list")
-    if name in {item.value.removeprefix("./") for item in resources.value}:
-        raise ValueError("it lists the file already")
+    start, end = resources.start_mark.index, resources.end_mark.index
+    if not resources.value or resources.value in ("null", "~"):
+        return f"{text[:start]}{' ' if start == end else ''}[{name}]{text[end:]}"
+    return _with_item(text, resources, name) if isinstance(resources, yaml.SequenceNode) else text
+
+
+def _with_item(text: str, resources: yaml.SequenceNode, name: str) -> str:
+    if name in {item.value.removeprefix("./") for item in resources.value if item.id == "scalar"}:
+        return text
+    end = resources.value[-1].end_mark.index
     if resources.flow_style:
-        end = resources.value[-1].end_mark.index
         return f"{text[:end]}, {name}{text[end:]}"
-    last = resources.value[-1]
-    end = text.find("\n", last.end_mark.index - 1)
-    head, rest = (text, "") if end < 0 else (text[:end], text[end:])
-    indent = " " * resources.start_mark.column
-    return f"{head}\n{indent}- {name}{rest or chr(10)}"
+    line_end = text.find("\n", end - 1)
+    head, rest = (text, "\n") if line_end < 0 else (text[:line_end], text[line_end:])
+    return f"{head}\n{' ' * resources.start_mark.column}- {name}{rest}"
 
 
 def _hidden(path: str, branch: EnvironmentBranch, files: RevisionFiles) -> Problem:
@@ -194,6 +211,7 @@ def _hidden(path: str, branch: EnvironmentBranch, files: RevisionFiles) -> Probl
         Location(branch.url, place),
         f"list {path} under resources, without a change of its name or its commit"
         if place != path
-        else "remove the annotation that makes the document local",
+        else "move it out of what Flux excludes by default, or remove the annotation that makes it "
+        "local",
         CODE,
     )

@@ -106,6 +106,8 @@ KUSTOMIZATION = "kind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta
         ),
         ("resources: # all\n- config.yaml", "resources: # all\n- config.yaml\n- base-repo.yaml\n"),
         ("", "resources:\n- base-repo.yaml\n"),
+        ("resources: [] # none\n", "resources: [base-repo.yaml] # none\n"),
+        ("resources: # none\n", "resources: [base-repo.yaml] # none\n"),
     ],
 )
 def test_a_kustomization_that_does_not_list_the_file_gets_it(
@@ -159,6 +161,17 @@ def test_a_branch_from_which_no_run_would_read_the_commit(
             assert (where.path, where.line or 0) == (path, line)
         assert acme.head("dev") == before
         assert acme.statuses(new) == {}
+
+
+def test_a_file_that_would_be_broken_by_the_edit(acme: Organisation) -> None:
+    """base-repo.yaml is a text, to which no document can be added; nobody has read it so far."""
+    files: dict[str, str | bytes | None] = {"base-repo.yaml": "../other/base-repo.yaml"}
+    acme.commit(files | {"kustomization.yaml": f"{KUSTOMIZATION}resources: [config.yaml]\n"}, "dev")
+    before, new = acme.head("dev"), change_main(acme)
+    with pytest.raises(KalypsoError) as refused:
+        run(acme, new)
+    assert str(refused.value.problem.where).endswith("base-repo.yaml:1")
+    assert acme.head("dev") == before
 
 
 def test_a_branch_that_cannot_be_read_yet(acme: Organisation) -> None:
