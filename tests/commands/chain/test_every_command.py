@@ -14,9 +14,7 @@ import pytest
 from kalypso_actions.commands.registry import COMMANDS
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import Dispatch, Organisation
-from tests.commands.chain.permission_scene import Scene
-from tests.commands.chain.permission_scenes import SCENES
-from tests.commands.chain.promotion_permissions import DEV
+from tests.commands.chain.permission_scenes import DEV, SCENES, Scene
 from tests.commands.chain.promotions import sign_in
 
 ATTEMPT = re.compile(r", attempt \d")

@@ -15,7 +15,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import start_records
 from tests.command_line import call_kalypso
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Job, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
 from tests.commands.chain.polls import LONG, at_rest, started
 from tests.commands.chain.polls import run as poll
 from tests.commands.chain.proposals import OWN, actions, configure, labels, run, run_schedule
@@ -49,31 +49,6 @@ def test_after_a_change_of_the_token_the_pull_request_is_opened_again(acme: Orga
     acme.forget()
     assert actions(run(acme, former_identities="ada")) == [(2, "unchanged")]
     assert acme.writes() == []
-
-
-def test_nothing_to_propose_closes_the_former_pull_request(acme: Organisation) -> None:
-    run(acme, token=token_of(acme, "ada"))
-    proposed = acme.head(OWN, GITOPS)
-    acme.reset("dev", proposed, GITOPS)
-    with acme.sandbox.lock:  # the same content reached dev without this pull request
-        acme.sandbox.repository(GITOPS).issues[1].state = "open"
-    assert actions(run(acme, former_identities="ada")) == [(1, "withdrawn")]
-
-
-def test_a_rejected_tree_closes_the_former_pull_request_with_this_reason(
-    acme: Organisation,
-) -> None:
-    ada = token_of(acme, "ada")
-    (first,) = run(acme, token=ada).pull_requests
-    acme.close(first.number)
-    path = "workload/shop.yaml"
-    text = acme.files("main", SHOP)[path]
-    acme.commit({path: text.replace("shop-manifests", "shop-other")}, repository=SHOP)
-    run(acme, token=ada)
-    acme.commit({path: text}, repository=SHOP)
-    assert actions(run(acme, former_identities="ada")) == [(2, "withdrawn")]
-    (comment,) = acme.comments(2)
-    assert "its present content was rejected: " in comment
 
 
 def test_a_former_pull_request_that_people_forced_is_opened_again(acme: Organisation) -> None:
@@ -143,14 +118,6 @@ def test_former_issues_do_not_count_for_the_limit(acme: Organisation) -> None:
     assert len(ours) == 2
     collected = "Can't generate manifests for other deployment targets in dev environment"
     assert collected in [issue["title"] for issue in ours]
-
-
-def test_a_former_issue_is_closed_when_the_failure_is_gone(acme: Organisation) -> None:
-    acme.commit(BROKEN, "dev")
-    run_schedule(acme, token=token_of(acme, "ada"))
-    acme.commit(WHOLE, "dev")
-    run(acme, former_identities="ada")
-    assert authors(acme.issues(state="all")) == [("ada", "closed")]
 
 
 def test_the_same_title_by_somebody_else_is_left_alone(acme: Organisation) -> None:

@@ -23,8 +23,7 @@ from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_sandbox import Exchange
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
-from tests.commands.chain.permission_scene import Credential, Run, Scene
-from tests.commands.chain.permission_scenes import SCENES
+from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
 from tests.commands.chain.promotions import merge, sign_in
 
 PLACES: Mapping[str, Place] = {

@@ -74,8 +74,6 @@ def _names(variables: Mapping[str, str]) -> list[str]:
     "given",
     [
         pytest.param({"job": Job()}, id="cd, poll, a push or a person"),
-        pytest.param({"job": Job(event="schedule", attempt=2)}, id="another attempt"),
-        pytest.param({"force": "true"}, id="force"),
         pytest.param({"verify": "true"}, id="verify"),
         pytest.param({"now": "2026-03-01T12:00:00Z"}, id="a given time"),
         pytest.param({"max_issues": "3"}, id="another option"),

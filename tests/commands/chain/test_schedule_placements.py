@@ -65,24 +65,9 @@ def test_a_misconfigured_placement_proposes_nothing(placed: Organisation) -> Non
     assert (where.path, where.line) == (".github/kalypso/one.yaml", 1)
 
 
-def test_time_alone_does_not_change_a_proposal(placed: Organisation) -> None:
-    """The records have the time of the run; alone they are no change."""
-    for action in ("created", "unchanged"):
-        assert proposals.actions(proposals.run(placed)) == [(1, action)]
-        placed.clock.sleep(60)
-    placed.close(1)
-    assert proposals.actions(proposals.run(placed)) == []  # somebody rejected this content
-
-
 def test_the_record_goes_with_the_scheduler(placed: Organisation) -> None:
     placed.merge(proposals.run(placed).pull_requests[0].number)
     assert RECORD in placed.files("dev", GITOPS)
     placed.commit({"policy.yaml": documents.policy()}, "dev")
     placed.merge(proposals.run(placed, scheduler="labels").pull_requests[0].number)
     assert RECORD not in placed.files("dev", GITOPS)
-
-
-def test_an_input_chooses_another_scheduler(placed: Organisation) -> None:
-    done = proposals.run_schedule(placed, scheduler="labels")
-    codes = [problem.code for problem in done.document.problems]
-    assert codes == ["placement-without-scheduler"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from kalypso_actions.errors import KalypsoError
@@ -12,7 +10,6 @@ from tests.commands.chain.organisation import (
     CONTROL_PLANE,
     EDGE,
     GITOPS,
-    SHOP,
     Dispatch,
     Organisation,
 )
@@ -21,9 +18,7 @@ from tests.commands.chain.proposals import (
     SOURCES,
     TRACKING,
     actions,
-    change_main,
     configure,
-    promote,
     run,
     run_schedule,
 )
@@ -61,22 +56,6 @@ def test_each_repository_gets_the_tree(acme: Organisation) -> None:
     assert acme.writes() == []
 
 
-def test_one_is_merged_before_the_other(acme: Organisation) -> None:
-    add_repository(acme)
-    run(acme)
-    acme.merge(1, EDGE)
-    assert [
-        (pull_request.repository, pull_request.action) for pull_request in run(acme).pull_requests
-    ] == [(GITOPS, "unchanged")]
-    promote(acme, change_main(acme))
-    assert [
-        (pull_request.repository, pull_request.action) for pull_request in run(acme).pull_requests
-    ] == [
-        (EDGE, "created"),
-        (GITOPS, "updated"),
-    ]
-
-
 def test_a_lost_start_is_repeated_once_all_have_the_commit(acme: Organisation) -> None:
     add_repository(acme)
     run(acme)
@@ -102,30 +81,6 @@ def test_a_lost_start_is_repeated_once_all_have_the_commit(acme: Organisation) -
         )
         for repository, head in sorted(heads.items())
     ]
-
-
-def test_the_newest_good_commit_of_one_branch_counts_for_both(acme: Organisation) -> None:
-    """The shop breaks while only one of two is merged: its newer commit counts."""
-    add_repository(acme)
-    run(acme)
-    acme.merge(1, EDGE)
-    acme.merge(1)
-    url = acme.url("acme/moved")
-    good = acme.commit(
-        {"workload/shop.yaml": documents.workload("shop", url, ["dev"])}, repository=SHOP
-    )
-    promote(acme, change_main(acme))
-    run(acme)
-    acme.merge(2)  # the second GitOpsRepo, in the order of the objects
-    acme.commit({"workload/more.yaml": documents.cluster_type("mine")}, repository=SHOP)
-    document = run(acme)
-    assert document.degraded
-    assert [
-        (pull_request.repository, pull_request.action) for pull_request in document.pull_requests
-    ] == [(EDGE, "unchanged")]
-    for branch, repository in (("kalypso/dev", EDGE), ("dev", GITOPS)):
-        sources = json.loads(acme.files(branch, repository)[SOURCES])
-        assert sources["registrations"]["shop"]["commit"] == good
 
 
 def test_two_in_one_repository_have_branches_of_their_own(acme: Organisation) -> None:

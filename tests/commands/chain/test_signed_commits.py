@@ -13,7 +13,6 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs, ScheduleInputs
 from kalypso_actions.report.chain_document import CdDocument
-from kalypso_sandbox import Fault
 from kalypso_sandbox.git.objects import GitCommit
 from kalypso_sandbox.store import BranchRule
 from tests.commands.chain.founding import organisation
@@ -132,15 +131,6 @@ def test_the_tree_is_the_same_by_git_and_by_the_api(
     assert by_api.signature and not by_git.signature
 
 
-def test_schedule_merges_where_signatures_are_required(
-    acme: Organisation, app: dict[str, str]
-) -> None:
-    require_signatures(acme, GITOPS, "dev")
-    result = run_schedule(acme, auto_merge="always", **app)
-    assert not result.failed and not result.document.warnings
-    assert newest(acme, "dev", GITOPS).signature
-
-
 def test_the_author_is_the_tokens_own_account(acme: Organisation, app: dict[str, str]) -> None:
     for credential in (app, {"token": acme.sandbox.create_token("actions", owner="acme")}):
         run_cd(acme, change(acme), commit_by="git", **credential)
@@ -178,14 +168,6 @@ def test_a_faster_run_is_not_overwritten(acme: Organisation, app: dict[str, str]
     run_cd(acme, commit, promoted_from="ci", **app)
     assert not faster.result().failed
     assert f"commit: {newer}" in acme.files("dev")["base-repo.yaml"]
-
-
-def test_rules_that_cannot_be_read_are_no_rules(acme: Organisation, app: dict[str, str]) -> None:
-    rules = "/repos/{owner}/{repo}/rules/branches/{branch}"
-    with acme.sandbox.faults.on(Fault("GET", rules, "status", status=404, count=0)):
-        result = run_cd(acme, change(acme), **app)
-    assert not result.failed
-    assert not newest(acme, "dev").signature
 
 
 def test_an_old_server_only_adds_commits(tmp_path: Path) -> None:
