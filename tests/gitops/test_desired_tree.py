@@ -10,7 +10,7 @@ from kalypso_actions.gitops.changes import PreservedFolders, preserved_folders
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Workload
 from kalypso_actions.model.tree import BaseTree, RegistrationReading
-from tests.breaks import breaks, returning
+from tests.breaks import breaks, returning, turned
 from tests.builders import HERE, fleet, registration, target
 from tests.plans import snapshot_of
 
@@ -58,6 +58,22 @@ def test_nothing_is_preserved_if_everything_can_be_read() -> None:
     assert not preserved(reading("good", "web")).includes("large", "gone")
 
 
+@breaks(
+    "targets of an unreadable registration are deleted",
+    turned(preserved_folders, "owner in unread", "False"),
+)
+def test_the_targets_that_an_earlier_run_recorded() -> None:
+    sources = b"""{"schema": "kalypso.sources/v1", "environment": "dev", "registrations": {},
+        "targets": {"old-web": "lost", "old-api": "good", "app-web": "lost"}}"""
+    folders = preserved(reading("good", "api"), reading("lost"), sources=sources)
+    kept = [name for name in ("old-web", "app-web", "old-api") if folders.includes("large", name)]
+    assert kept == ["old-web", "app-web"]
+
+
+@breaks(
+    "targets of an unreadable registration without a record are deleted",
+    turned(preserved_folders, "any(not previous.has_read(name) for name in unread)", "False"),
+)
 def test_the_record_of_an_earlier_run() -> None:
     """`lost` was never read; the former targets of `good` are not among its targets."""
     sources = b"""{"schema": "kalypso.sources/v1", "environment": "dev",

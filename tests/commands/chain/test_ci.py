@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.commands.ci.command import ci
+from tests.breaks import breaks, turned
 from tests.commands.chain import documents
 from tests.commands.chain.ci_runs import cd, document, problems, run, warnings
 from tests.commands.chain.organisation import (
@@ -57,6 +59,11 @@ def test_changes_are_compared_with_the_gitops_branches(acme: Organisation) -> No
     assert dev.has == acme.sandbox.git(CONTROL_PLANE).commit("main").parents[0]
 
 
+@breaks(
+    "a commit with problems is promoted",
+    turned(ci, "not document.problems", "True"),
+    case="no YAML",
+)
 @pytest.mark.parametrize(
     ("files", "message", "line"),
     [
@@ -142,6 +149,14 @@ def test_a_removed_template_fails_where_it_is_used(acme: Organisation) -> None:
     assert where and (where.repository, where.branch) == (acme.url(), "dev")
 
 
+@breaks(
+    "an old problem of one environment stops the commit everywhere",
+    turned(
+        "kalypso_actions.commands.ci.environment_checks._EnvironmentCheck.result",
+        "self._faults_before(after.faults)",
+        "None",
+    ),
+)
 def test_an_old_problem_of_one_environment_is_a_warning(acme: Organisation) -> None:
     """A schema of stage has failed before: the commit still goes to dev."""
     acme.commit({"schema.yaml": documents.config_schema("sizes", "SIZE")}, "stage")
