@@ -20,8 +20,8 @@ MESSAGE: Final = "Kalypso Scheduler commit"
 
 
 def commit_message(digest: str) -> str:
-    """Return the message of a commit whose tree has this digest."""
-    return with_trailer(MESSAGE, digest)
+    """Return the message of a commit whose tree has this digest, with the digest at its end."""
+    return f"{MESSAGE}\n\n{TRAILER}: {digest}\n"
 
 
 def committed_files(changes: TreeChanges, folder: str) -> dict[str, FileContent | None]:
@@ -67,11 +67,6 @@ def digest(
 def tree_digest(changes: TreeChanges, base: BaseTree) -> str:
     """Return the digest of the tree that changes of `base` give."""
     return digest(changes.files, base.path, preserved_files(changes, base), changes.listed)
-
-
-def with_trailer(message: str, value: str) -> str:
-    """Return the commit message with the digest at its end."""
-    return f"{message.rstrip()}\n\n{TRAILER}: {value}\n"
 
 
 def digest_of(message: str) -> str | None:

@@ -16,7 +16,7 @@ from kalypso_actions.gitops.merge_history import (
     read_merge_history,
     without_merges,
 )
-from kalypso_actions.gitops.proposed_commit import with_trailer
+from kalypso_actions.gitops.proposed_commit import commit_message
 from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import FileVersion, FileVersions, HistoryCommit
 from kalypso_actions.model.layout import README_TEXT
@@ -273,7 +273,7 @@ def test_a_merge_upon_a_revert_by_hand_ends_no_era() -> None:
 
 def test_a_merge_by_rebase_may_leave_several_commits() -> None:
     branch = promoted()
-    branch.commit({CONFIG: "c"}, with_trailer("Kalypso Scheduler commit", "v1:" + "0" * 64))
+    branch.commit({CONFIG: "c"}, commit_message("v1:" + "0" * 64))
     branch.commit({SPACE: "c"}, "More", number=3)
     assert branch.removed() == {}
 

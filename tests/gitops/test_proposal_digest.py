@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.gitops.proposed_commit import digest, digest_of, with_trailer
+from kalypso_actions.gitops.proposed_commit import commit_message, digest, digest_of
 from kalypso_actions.model.object_ids import blob_id
 from tests.breaks import breaks, turned
 from tests.builders import entry
@@ -82,7 +82,7 @@ def test_names_that_are_not_utf_8() -> None:
 
 def test_the_trailer_of_a_commit() -> None:
     value = digest(FILES, "")
-    message = with_trailer("Kalypso Scheduler commit\n", value)
+    message = commit_message(value)
     assert message == f"Kalypso Scheduler commit\n\nKalypso-Digest: {value}\n"
     assert digest_of(message) == value
     assert digest_of("Kalypso-Digest: v1:abc") is None

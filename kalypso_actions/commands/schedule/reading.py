@@ -11,6 +11,7 @@ from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches
+from kalypso_actions.commands.shared.own_statuses import written_trees
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
@@ -19,7 +20,6 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
-from kalypso_actions.commands.shared.tree_records import written_trees
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose

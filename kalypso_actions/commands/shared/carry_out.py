@@ -37,8 +37,12 @@ from kalypso_actions.clients.github.idempotent_writes import WriteResult
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import make_labels
 from kalypso_actions.commands.shared.local_commits import AUTHOR
-from kalypso_actions.commands.shared.own_statuses import NOT_ALLOWED, latest_record, own_statuses
-from kalypso_actions.commands.shared.tree_records import record_trees
+from kalypso_actions.commands.shared.own_statuses import (
+    NOT_ALLOWED,
+    latest_record,
+    own_statuses,
+    record_trees,
+)
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposed_commit import changes_under
 from kalypso_actions.gitops.provenance import tree_id
