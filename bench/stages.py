@@ -202,7 +202,7 @@ def _render_all(
 ) -> int:
     """Configure, validate and render all assignments, and compute the ids of their files."""
     options = layout_options(PlanOptions())
-    renderer = AssignmentRenderer(fleet, options, "warn", processes=processes)
+    renderer = AssignmentRenderer(fleet, options, "warn", "warn", processes=processes)
     return sum(1 for _ in renderer.render_all(assignments, _Hashed(), no_progress))
 
 

@@ -86,14 +86,20 @@ _OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
         "kalypso.io/cluster-sets",
         "kalypso.io/allocatable",
         "kalypso.io/capacity",
+        kinds.MANIFESTS_ANNOTATION,
     ),
-    "Template": (kinds.ENGINE_ANNOTATION, kinds.DOCUMENTS_FROM_ANNOTATION),
+    "Template": (
+        kinds.ENGINE_ANNOTATION,
+        kinds.DOCUMENTS_FROM_ANNOTATION,
+        kinds.MANIFESTS_ANNOTATION,
+    ),
     "Workload": (kinds.FOREIGN_ENVIRONMENTS_ANNOTATION,),
 }
 
 _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     kinds.FIRST_ENVIRONMENT_ANNOTATION: ("true", "false"),
     kinds.COMPLIANCE_ANNOTATION: ("none",),
+    kinds.MANIFESTS_ANNOTATION: ("any",),
 }
 
 

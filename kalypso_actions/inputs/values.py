@@ -240,6 +240,13 @@ class PlanningInputs(DeliveryInputs):
     missing_values: Annotated[
         Literal["warn", "error"], Option("For <no value> in a rendered file: warn, or error.")
     ] = "warn"
+    manifests: Annotated[
+        Literal["warn", "strict"],
+        Field(
+            description="For rendered files that kustomize or Kubernetes would refuse: warn, or "
+            "strict (an error, by schemas as well)."
+        ),
+    ] = "warn"
     scheduler: Annotated[
         str,
         Option(

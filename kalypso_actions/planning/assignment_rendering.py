@@ -13,10 +13,18 @@ from kalypso_actions.model.kinds import Assignment, Fleet
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.processes import Keep, Processes, Progress
 from kalypso_actions.planning.config_checks import ConfigKeyReads, ConfigValidator
+from kalypso_actions.planning.fleet_manifests import (
+    Checked,
+    ManifestChecker,
+    ManifestJudgement,
+    Manifests,
+    judge_manifests,
+)
 from kalypso_actions.platform_config import PlatformConfig
 
-Outcome = tuple[dict[str, FileContent] | rendering.Failure, int]
-"""The files or a failure, and the work of the texts beyond that of usual ones."""
+Outcome = tuple[dict[str, FileContent] | rendering.Failure, int, Checked]
+"""The files or a failure, the work of the texts beyond that of usual ones, and what the check of
+the files found."""
 
 Folders = dict[str, Mapping[str, FileContent]]
 
@@ -40,6 +48,7 @@ class PlannedAssignment(NamedTuple):
     platform_config: PlatformConfig
     failure: rendering.Failure | None = None
     excess: int = 0
+    checked: Checked = ()
 
     @property
     def config(self) -> MergedConfig:
@@ -60,12 +69,15 @@ class AssignmentRenderer:
         fleet: Fleet,
         layout: rendering.Options,
         missing_values: Literal["warn", "error"],
+        manifests: Manifests,
         unpromoted_templates: Collection[str] = (),
         processes: Processes | None = None,
     ) -> None:
         self._processes = processes
         self._fleet = fleet
         self._layout = layout
+        self._manifests = manifests
+        self._checker = ManifestChecker(fleet.templates)
         self._platform_config = PlatformConfig(fleet)
         is_error = missing_values == "error"
         self._key_reads = ConfigKeyReads(fleet, self._platform_config) if is_error else None
@@ -88,7 +100,7 @@ class AssignmentRenderer:
         configs = self._platform_config
         excess: Counter[str] = Counter()
         planned = []
-        for done, (assignment, (outcome, own_excess)) in enumerate(
+        for done, (assignment, (outcome, own_excess, checked)) in enumerate(
             zip(assignments, self._outcomes(assignments), strict=True)
         ):
             progress(done, total)
@@ -98,10 +110,31 @@ class AssignmentRenderer:
                 item = PlannedAssignment(assignment, namespace, (), configs, outcome, own_excess)
             else:
                 folders[assignment.folder], names = outcome, tuple(outcome)
-                item = PlannedAssignment(assignment, namespace, names, configs, excess=own_excess)
+                item = PlannedAssignment(
+                    assignment, namespace, names, configs, None, own_excess, checked
+                )
             planned.append(item)
         progress(total, total)
         return _without_excessive(planned, folders, excess)
+
+    def judge(
+        self, planned: Sequence[PlannedAssignment], folders: Folders
+    ) -> tuple[list[PlannedAssignment], ManifestJudgement]:
+        """Judge the manifests of all rendered assignments together.
+
+        With `strict`, those with a fault fail, and have no files.
+        """
+        rows = ((item.assignment, item.checked) for item in planned)
+        judgement = judge_manifests(rows, self._fleet.templates, self._manifests)
+        if self._manifests != "strict" or not judgement.faulty:
+            return list(planned), judgement
+        result = []
+        for item in planned:
+            failure = judgement.faulty.get(item.assignment.folder)
+            if failure:
+                folders.pop(item.assignment.folder, None)
+            result.append(item._replace(files=(), failure=failure) if failure else item)
+        return result, judgement
 
     def taken_over(self, assignment: Assignment, files: tuple[str, ...]) -> PlannedAssignment:
         """Return an assignment whose files are in the base tree already."""
@@ -129,12 +162,13 @@ class AssignmentRenderer:
         files = self._rendered(assignment)
         excess = self._renderer.excess_of(registration) - before
         if isinstance(files, rendering.Failure):
-            return files, excess
+            return files, excess, ()
         # Later stages look for missing values in the contents.
-        return {
+        kept = {
             name: content if rendering.lacks_value(content) else keep(content)
             for name, content in files.items()
-        }, excess
+        }
+        return kept, excess, self._checker.check(assignment, files)
 
     def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
         config = self._platform_config.config_of(assignment)

@@ -44,6 +44,7 @@ from kalypso_actions.model.tree import (
 from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, PlannedAssignment
 from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
+from kalypso_actions.planning.fleet_manifests import ManifestJudgement
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
@@ -68,6 +69,7 @@ class PlanOptions:
     on_failure: Literal["block", "keep"] = "block"
     on_source_failure: Literal["last-good", "block"] = "last-good"
     missing_values: Literal["warn", "error"] = "warn"
+    manifests: Literal["warn", "strict"] = "warn"
     requires_main: bool = False
     delivery: DeliveryRules = DELIVERY
     max_removal_percent: int = MAX_REMOVAL_PERCENT
@@ -192,7 +194,9 @@ def make_plan(
     reads = ConfigKeyReads(fleet, PlatformConfig(fleet))
     unset = reads.unset(item.assignment for item in rendered.planned if item.failure is None)
     gaps = reads.findings(unset, rendering.value_gaps(rendered.written, fleet.templates))
-    findings = plan_findings(snapshot, found, gaps, trees, rendered.failed, options)
+    findings = plan_findings(
+        snapshot, found, gaps, rendered.manifests, trees, rendered.failed, options
+    )
     trees = with_mass_removals(trees, snapshot.base_trees, findings, options)
     removals = (changes.mass_removal for changes in trees)
     return Plan(
@@ -292,7 +296,12 @@ def assignment_renderer(
     """Return the renderer of the assignments of a snapshot's fleet."""
     layout = layout_options(options)
     return AssignmentRenderer(
-        fleet, layout, options.missing_values, snapshot.unpromoted_templates, processes
+        fleet,
+        layout,
+        options.missing_values,
+        options.manifests,
+        snapshot.unpromoted_templates,
+        processes,
     )
 
 
@@ -326,13 +335,15 @@ def plan_findings(
     snapshot: Snapshot,
     found: Diagnostics,
     gaps: Iterable[Finding],
+    manifests: ManifestJudgement,
     trees: Sequence[TreeChanges],
     failed: Sequence[PlannedAssignment],
     options: PlanOptions,
 ) -> list[Finding]:
     """Return all findings of a plan; the options decide which failures are errors.
 
-    `found` are those of `schedule_snapshot`, and `gaps` the warnings about missing values.
+    `found` are those of `schedule_snapshot`, and `gaps` the warnings about missing values. The
+    findings of `manifests` tell why assignments of theirs fail.
     """
     missing = {item.failure.missing_template for item in failed if item.failure} - {""}
     readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
@@ -345,6 +356,7 @@ def plan_findings(
         if item.failure
         and not item.failure.is_consequence
         and item.failure.missing_template not in unread
+        and item.assignment.folder not in manifests.faulty
     )
     unusable = [problem for reading in snapshot.registrations for problem in reading.problems]
     of_source: Level = "error" if options.on_source_failure == "block" else "warning"
@@ -352,6 +364,7 @@ def plan_findings(
     findings = [
         *found.findings,
         *gaps,
+        *manifests.findings,
     ]
     for changes in trees:
         findings += leveled(changes.problems, "error", "run")

@@ -48,6 +48,7 @@ from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads
 from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import scope_of
+from kalypso_actions.planning.fleet_manifests import Checked
 from kalypso_actions.planning.plan import (
     PlanOptions,
     assignment_renderer,
@@ -195,6 +196,7 @@ class _RenderedSide:
     files: tuple[str, ...]
     failure: rendering.Failure | None
     repositories: frozenset[str]
+    checked: Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +231,7 @@ class _PairSide:
         self.key_reads = ConfigKeyReads(self.fleet, PlatformConfig(self.fleet))
         self._secrets = SecretTexts(mask)
         self._rendered: dict[str, _RenderedSide] = {}
+        self._planned: list[PlannedAssignment] = []
         self._failed: list[PlannedAssignment] = []
         self._templates = {each.name: each.where.repository for each in self.fleet.templates}
         self._config_maps = {each.name: each for each in self.fleet.config_maps}
@@ -249,7 +252,7 @@ class _PairSide:
         (item,) = self._renderer.render_all([assignment], folders, no_progress)
         files = folders.get(folder, {})
         contents = {name: text for name, text in files.items() if isinstance(text, bytes)}
-        side = _RenderedSide(item.files, item.failure, self._sources_of(item))
+        side = _RenderedSide(item.files, item.failure, self._sources_of(item), item.checked)
         return item, side, contents, self._secrets.of(item)
 
     def shared(self, repositories: frozenset[str]) -> frozenset[str]:
@@ -277,9 +280,8 @@ class _PairSide:
         """Remember a rendered assignment."""
         if side is not None:
             self._rendered[folder] = side
-        if side and side.failure:
-            item = self._renderer.taken_over(self.assignments[folder], ())
-            self._failed.append(item._replace(failure=side.failure))
+            item = self._renderer.taken_over(self.assignments[folder], side.files)
+            self._planned.append(item._replace(failure=side.failure, checked=side.checked))
 
     def unset_keys(self) -> Iterator[tuple[ConfigKeyRead, list[Assignment]]]:
         """Yield the keys that Templates read and no layer sets, with the assignments."""
@@ -306,8 +308,12 @@ class _PairSide:
 
         `otherwise` replaces missing base trees.
         """
+        self._planned, manifests = self._renderer.judge(self._planned, {})
+        self._failed = [item for item in self._planned if item.failure]
         trees = [self._changes(base) for base in bases]
-        found = plan_findings(self.snapshot, self._found, (), trees, self._failed, self._options)
+        found = plan_findings(
+            self.snapshot, self._found, (), manifests, trees, self._failed, self._options
+        )
         findings = settled(found, documents_of(self.snapshot))
         others = trees or [self._changes(otherwise)]
         changed = with_mass_removals(others, bases or (otherwise,), findings, self._options)

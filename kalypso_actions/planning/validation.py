@@ -14,7 +14,15 @@ from functools import partial
 from typing import TypeVar
 
 from kalypso_actions import config_schemas, rendering
-from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, leveled
+from kalypso_actions.errors import (
+    Finding,
+    KalypsoError,
+    Location,
+    Problem,
+    UsageError,
+    leveled,
+    of_level,
+)
 from kalypso_actions.fleet.assembly import registrations_named_as_bases
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document, template_may_exist
 from kalypso_actions.fleet.workloads import check_workloads
@@ -22,6 +30,7 @@ from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
+from kalypso_actions.model.kubernetes_names import label_value_fault
 from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads, ConfigValidator
 from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
@@ -37,6 +46,12 @@ from kalypso_actions.planning.fleet_checks.documents import (
     schema_faults,
     unknown_types,
 )
+from kalypso_actions.planning.fleet_manifests import (
+    Checked,
+    ManifestChecker,
+    are_own,
+    judge_manifests,
+)
 from kalypso_actions.planning.plan import PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
@@ -47,6 +62,7 @@ from kalypso_actions.promotion.environments import (
 )
 from kalypso_actions.scheduling.labels import compile_policy
 from kalypso_actions.scheduling.registry import installed_schedulers, scheduler_of
+from kalypso_go.goyaml.scalars import resolve
 
 Kind = TypeVar("Kind")
 
@@ -353,17 +369,24 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
     found = Diagnostics()
     failures: _Failures = {}
     rendered: list[rendering.Rendered] = []
+    checked: list[tuple[Assignment, Checked]] = []
     templates: dict[str, kinds.Template] = {}
     unset: dict[ConfigKeyRead, list[Assignment]] = {}
     for scope in view.scopes:
         assignments = _assignments(scope, view, options.scheduler, now, found)
-        of_scope = [*_rendered(scope.fleet, assignments, layout_options(options), failures)]
+        of_scope = [
+            *_rendered(scope.fleet, assignments, layout_options(options), failures, checked)
+        ]
         rendered += of_scope
         templates |= {template.name: template for template in scope.fleet.templates}
         reads = ConfigKeyReads(scope.fleet, PlatformConfig(scope.fleet))
         for read, items in reads.unset(assignment for assignment, _ in of_scope).items():
             unset.setdefault(read, []).extend(items)
     found.problems += failures.values()
+    of_manifests = judge_manifests(checked, templates.values(), options.manifests).findings
+    found.problems += of_level(of_manifests, "error")
+    found.warnings += of_level(of_manifests, "warning")
+    found.notes += of_level(of_manifests, "note")
     gaps = rendering.value_gaps(rendered, [*templates.values()])
     if view.scopes:
         gaps = reads.findings(unset, gaps)
@@ -404,11 +427,16 @@ def _rendered(
     assignments: Iterable[Assignment],
     options: rendering.Options,
     failures: _Failures,
+    checked: list[tuple[Assignment, Checked]],
 ) -> Iterator[rendering.Rendered]:
-    """Yield the rendered assignments of an environment, and add its failures to `failures`."""
+    """Yield the rendered assignments of an environment, and add its failures to `failures`.
+
+    The results of the checks of manifests go to `checked`.
+    """
     platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
+    checker = ManifestChecker(fleet.templates)
     excess: Counter[str] = Counter()
     for alike in _alike(assignments):
         assignment = alike[0]
@@ -421,6 +449,13 @@ def _rendered(
         if rendering.is_excessive(excess[registration]):
             outcome = rendering.too_large(assignment.target)
         if not isinstance(outcome, rendering.Failure):
+            of_first = checker.check(assignment, outcome)
+            checked.append((assignment, of_first))
+            if are_own(assignment, of_first):
+                alone = tuple(file._replace(objects=()) for file in of_first)
+                checked += ((other, alone) for other in alike[1:])
+            else:
+                checked += _checked(alike[1:], platform_config, renderer, checker)
             yield from ((other, outcome) for other in alike)
         elif not outcome.is_consequence and outcome.code not in rendering.OF_TEMPLATES:
             # Validation reports the failures of Templates.
@@ -428,20 +463,39 @@ def _rendered(
             failures.setdefault(key, outcome.problem_of(assignment))
 
 
+def _checked(
+    assignments: Iterable[Assignment],
+    platform_config: PlatformConfig,
+    renderer: rendering.Renderer,
+    checker: ManifestChecker,
+) -> Iterator[tuple[Assignment, Checked]]:
+    """Yield the checked manifests of assignments that may print the same objects as others."""
+    for assignment in assignments:
+        outcome = renderer.render(assignment, platform_config.config_of(assignment))
+        if not isinstance(outcome, rendering.Failure):
+            yield assignment, checker.check(assignment, outcome)
+
+
 def _alike(assignments: Iterable[Assignment]) -> Iterable[list[Assignment]]:
     """Group the assignments by cluster type and kind of target; one of each group is rendered.
 
-    Targets of one kind have the same keys in manifests and labels, which templates read, and the
-    same texts with special characters.
+    Targets of one kind have the same keys in manifests and labels, which templates read, the same
+    texts with special characters, and otherwise texts that YAML reads as values of the same types.
     """
     by_kind: dict[object, list[Assignment]] = {}
     for assignment in assignments:
         target = assignment.target
         kind = (
             assignment.cluster_type.name,
-            frozenset(target.manifests),
-            frozenset(target.labels),
+            frozenset((key, type(resolve(text))) for key, text in target.manifests.items()),
+            frozenset((key, _type(text)) for key, text in target.labels.items()),
+            *map(_type, (target.name, target.workload, target.workspace)),
             frozenset(target.manifests[key] for key in rendering.special_texts(target.manifests)),
         )
         by_kind.setdefault(kind, []).append(assignment)
     return by_kind.values()
+
+
+def _type(text: str) -> object:
+    """Return the type of an unquoted text in YAML, or the text that is no value of a label."""
+    return text if label_value_fault(text) else type(resolve(text))

@@ -23,11 +23,13 @@ from kalypso_actions.rendering.folder_files import (
 from kalypso_actions.rendering.registration_budget import Spend, is_excessive, share_of_registration
 from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.template_lint import (
+    PRINTS_NOTHING,
     Rendered,
     fields_read,
     keys_read,
     lacks_value,
     missing_value_failure,
+    template_of,
     unknown_fields,
     unquoted_texts,
     value_gaps,
@@ -35,6 +37,7 @@ from kalypso_actions.rendering.template_lint import (
 
 __all__ = [
     "OF_TEMPLATES",
+    "PRINTS_NOTHING",
     "Failure",
     "Options",
     "Rendered",
@@ -54,6 +57,7 @@ __all__ = [
     "share_of_registration",
     "special_texts",
     "template_faults",
+    "template_of",
     "too_large",
     "unknown_fields",
     "unquoted_texts",

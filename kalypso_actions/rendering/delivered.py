@@ -1,7 +1,8 @@
 """Check that texts of a registered repository change no documents of an assignment.
 
 An application team may choose the texts in its documents, but not the documents. A `Trial` renders
-neutral texts, too, and compares the documents, which must be the same. In a neutral text, letters
+neutral texts, too, and compares the documents, which must be the same, apart from fields of objects
+that a condition of the Template chooses by the form of a text. In a neutral text, letters
 replace special characters, indicators of YAML at the beginning or end, and sources that YAML reads
 as a number or as `true`. Any other text is a plain scalar of YAML, quoted or not, if the Template
 prints it as a value.
@@ -10,7 +11,7 @@ prints it as a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -19,9 +20,14 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL, DeploymentTarget
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure, Outcome
-from kalypso_actions.rendering.outline import Outline, difference, outline
+from kalypso_actions.rendering.outline import (
+    Outline,
+    difference,
+    object_difference,
+    outline,
+)
 from kalypso_actions.rendering.registration_budget import Spend
-from kalypso_go.gotemplate import Budget
+from kalypso_go.gotemplate import Budget, Decisions
 from kalypso_go.goyaml.scalars import is_text
 
 _INDICATOR: Final = r"\A(?:[-:@]|\.\.\.)|:\Z"
@@ -211,7 +217,41 @@ class Trial:
             return ""
         other = self.rendered(keys, _OTHER_LETTER)
         other_outline = self._outline(other, names) if other else expected
-        return difference(actual_outline, expected, other_outline)
+        fault = difference(actual_outline, expected, other_outline)
+        if not fault or object_difference(actual_outline, expected, other_outline):
+            return fault
+        return fault if self._difference_of_prints(actual, keys) else ""
+
+    def _difference_of_prints(self, actual: _Rendered, keys: Collection[str]) -> str:
+        """Return how the documents differ from those that print neutral texts at the same places.
+
+        A Template may choose fields of an object by the form of a text: `semver` or `branch`. So
+        the neutral texts are printed by the parts that the conditions choose for the actual texts.
+        """
+        recorded = self._follow(self.data.manifests, None)
+        if recorded is None or recorded.files != actual.files:
+            return "the conditions are unknown"
+        made = recorded.data.budget.decisions.made if recorded.data.budget.decisions else []
+        neutral, other = (
+            self._follow(self._neutral(keys, letter), made) for letter in (_LETTER, _OTHER_LETTER)
+        )
+        if neutral is None or other is None:
+            return "neutral texts fail in it"
+        names = actual.files.keys() | neutral.files.keys()
+        return difference(
+            self._outline(actual, names, is_neutral=False),
+            self._outline(neutral, names),
+            self._outline(other, names),
+        )
+
+    def _follow(
+        self, manifests: Mapping[str, str], followed: Sequence[bool] | None
+    ) -> _Rendered | None:
+        """Render texts, and record the conditions or follow those of another rendering."""
+        data = self.data.with_manifests(manifests, None)
+        data.budget.decisions = Decisions(followed)
+        files = self.render(data)
+        return None if isinstance(files, Failure) else _Rendered(files, data)
 
     def guilty(self, keys: tuple[str, ...], neutral: _Rendered) -> str:
         """Return the key of a text that changes the documents.

@@ -227,13 +227,18 @@ def _lines(
     """Yield the Template and the line of each missing value."""
     for file, content in files.items():
         if isinstance(content, bytes) and lacks_value(content):
-            names = {
-                RECONCILER_FILE: cluster_type.reconciler,
-                NAMESPACE_FILE: cluster_type.namespace_service,
-            }
             for line in content.decode("utf-8", "replace").splitlines():
                 if NO_VALUE in line:
-                    yield names.get(file, cluster_type.config_type), line
+                    yield template_of(cluster_type, file), line
+
+
+def template_of(cluster_type: ClusterType, file: str) -> str:
+    """Return the name of the Template that prints a file of a cluster type's folders."""
+    names = {
+        RECONCILER_FILE: cluster_type.reconciler,
+        NAMESPACE_FILE: cluster_type.namespace_service,
+    }
+    return names.get(file, cluster_type.config_type)
 
 
 def _cause(template: Template, start: str) -> tuple[Location, str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kalypso_go.gotemplate.analysis import changes_data, required_fields, root_fields
-from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, LimitError, Limits
+from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, Decisions, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
 from kalypso_go.gotemplate.errors import Source, TemplateError
@@ -25,6 +25,7 @@ from kalypso_go.gotemplate.values import NO_VALUE, Function, FunctionError
 __all__ = [
     "DEFAULT_LIMITS",
     "Budget",
+    "Decisions",
     "Function",
     "FunctionError",
     "LimitError",

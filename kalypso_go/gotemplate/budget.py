@@ -42,14 +42,37 @@ class LimitError(FunctionError):
     """The execution would exceed a limit, which the message names."""
 
 
+class Decisions:
+    """The conditions of executions, recorded; with those of others, the executions follow them.
+
+    So a template can be rendered with other texts, but print the same parts.
+    """
+
+    __slots__ = ("_followed", "made")
+
+    def __init__(self, followed: Iterable[bool] | None = None) -> None:
+        self.made: list[bool] = []
+        self._followed = None if followed is None else iter(followed)
+
+    def decide(self, is_true: bool) -> bool:
+        """Record the outcome of a condition, or return that of the other executions."""
+        if self._followed is not None:
+            is_true = next(self._followed, is_true)
+        self.made.append(is_true)
+        return is_true
+
+
 class Budget:
     """Counts what the executions of one assignment have used of its limits.
 
     While `counts_calls` is false, calls of functions on small values do not count; it becomes true
-    after some other work.
+    after some other work. `decisions` records or decides the conditions, if it is not None.
     """
 
-    __slots__ = ("counts_calls", "iterations", "limits", "output", "output_limit", "work")
+    __slots__ = (
+        *("counts_calls", "iterations", "limits", "output", "output_limit", "work"),
+        "decisions",
+    )
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -58,6 +81,7 @@ class Budget:
         self.iterations = 0
         self.work = 0
         self.counts_calls = False
+        self.decisions: Decisions | None = None
 
     def reserve(self, size: int, what: str) -> None:
         """Reserve `size` bytes (or elements) before building `what`.

@@ -127,7 +127,8 @@ class Call:
         final = _checked(self.definition, self.last, types[-1]) if self.piped else None
         if self.function is CALL:
             return self._value_call(final)
-        return self._ordinary(final, self.function)
+        ordinary = self._ordinary(final, self.function)
+        return _decided(ordinary) if self.function.result is BOOL else ordinary
 
     def _wrong_number(self) -> str:
         function, given = self.function, len(self.arguments)
@@ -333,6 +334,17 @@ class Call:
             return result
 
         return of_many
+
+
+def _decided(evaluate: Evaluate) -> Evaluate:
+    """Return the evaluation of a condition, which an execution may record or follow."""
+
+    def decided(state: State, dot: object, value: object = NO_FINAL) -> object:
+        result = evaluate(state, dot, value)
+        decisions = state.budget.decisions
+        return result if decisions is None else decisions.decide(bool(result))
+
+    return decided
 
 
 def _with_constants(

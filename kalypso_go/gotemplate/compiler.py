@@ -142,8 +142,10 @@ class _Compiler(PipelineCompiler):
         cases, otherwise, unset = self.cases(node)
 
         def run(state: State, dot: object) -> None:
+            decisions = state.budget.decisions
             for condition, steps in cases:
-                if condition(state, dot):
+                is_true = condition(state, dot)
+                if is_true if decisions is None else decisions.decide(bool(is_true)):
                     for step in steps:
                         step(state, dot)
                     return
@@ -156,9 +158,10 @@ class _Compiler(PipelineCompiler):
         cases, otherwise, unset = self.cases(node)
 
         def run(state: State, dot: object) -> None:
+            decisions = state.budget.decisions
             for condition, steps in cases:
                 value = condition(state, dot)
-                if value:
+                if value if decisions is None else decisions.decide(bool(value)):
                     for step in steps:
                         step(state, value)
                     return

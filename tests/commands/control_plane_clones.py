@@ -19,7 +19,8 @@ def environment(name: str) -> str:
 
 def template(name: str, of_type: str = "reconciler") -> str:
     spec = f'{{type: {of_type}, manifests: ["kind: {name}"]}}'
-    return f"{API}\nkind: Template\nmetadata: {{name: {name}}}\nspec: {spec}\n---\n"
+    metadata = f"{{name: {name}, annotations: {{kalypso.io/manifests: any}}}}"
+    return f"{API}\nkind: Template\nmetadata: {metadata}\nspec: {spec}\n---\n"
 
 
 MAIN = {

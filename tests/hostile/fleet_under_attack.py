@@ -62,6 +62,7 @@ def document(kind: str, name: str, spec: str) -> str:
 
 def template(name: str, text: str, of_type: str) -> str:
     body = indent(text, "      ")
+    name += ", annotations: {kalypso.io/manifests: any}"
     return document("Template", name, f"\n  type: {of_type}\n  manifests:\n    - |\n{body}")
 
 
@@ -123,8 +124,8 @@ class FleetUnderAttack:
         """Commit the Templates, and the registrations of these workspaces."""
         reconciler = template("flux", flux, "reconciler")
         if engine:
-            annotated = f"metadata: {{name: flux, annotations: {{kalypso.io/engine: {engine}}}}}"
-            reconciler = reconciler.replace("metadata: {name: flux}", annotated, 1)
+            annotated = f"annotations: {{kalypso.io/engine: {engine}, "
+            reconciler = reconciler.replace("annotations: {", annotated, 1)
         files = {
             "flux.yaml": reconciler,
             "ns.yaml": template("ns", "kind: Namespace\n", "namespace"),

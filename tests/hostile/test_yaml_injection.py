@@ -362,3 +362,102 @@ def test_a_jinja_template_is_judged_as_well(fleet: FleetUnderAttack) -> None:
     fleet.attack(description="'\"x'")
     (warning,) = blamed(fleet.render())
     assert warning.code == "registration-documents"
+
+
+FORM = "[^A-Za-z]|^v?[0-9]"
+BY_FORM = {
+    "if and else": f"""\
+  ref:
+    {{{{- if regexMatch "{FORM}" .Manifests.branch }}}}
+    semver: {{{{ .Manifests.branch | quote }}}}
+    {{{{- else }}}}
+    branch: {{{{ .Manifests.branch | quote }}}}
+    {{{{- end }}}}
+""",
+    "a function": f"""\
+  ref:
+    {{{{ ternary "semver" "branch" (regexMatch "{FORM}" .Manifests.branch) }}}}: {{{{ .Manifests.branch | quote }}}}
+""",
+    "a value": f"""\
+  ref: {{{{ "{{" }}}}{{{{ if regexMatch "{FORM}" .Manifests.branch }}}}semver{{{{ else }}}}branch{{{{ end }}}}: {{{{ .Manifests.branch | squote }}}}{{{{ "}}" }}}}
+""",
+    "with": """\
+  ref:
+    {{- with regexFind "^v?[0-9].*|[~^<>=*].*" .Manifests.branch }}
+    semver: {{ . | quote }}
+    {{- else }}
+    branch: {{ .Manifests.branch | quote }}
+    {{- end }}
+""",
+}
+UNQUOTED = BY_FORM["if and else"].replace(" | quote", "").replace(".branch", ".description")
+HEAD = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: a}\nspec:\n"
+
+
+@breaks(
+    "every dependence on a text is an injection",
+    turned(
+        "kalypso_actions.rendering.delivered.Trial.difference",
+        "fault if self._difference_of_prints(actual, keys) else ''",
+        "fault",
+    ),
+)
+@pytest.mark.parametrize(
+    "branch", [">=1.0.0 <2.0.0", "^1.2.3", "~1.2", "1.10", "*", "v1.*", "1 || 2"]
+)
+@pytest.mark.parametrize("spec", BY_FORM.values(), ids=BY_FORM)
+def test_a_text_may_choose_between_fields_of_an_object(
+    fleet: FleetUnderAttack, spec: str, branch: str
+) -> None:
+    fleet.commit_main(HEAD + spec)
+    fleet.attack(branch=f"'{branch}'")
+    document, files = fleet.rendered()
+    assert (document.problems, document.warnings) == ((), ())
+    assert "semver: " in files[EVIL]
+    assert "branch: " in files[CALM]
+
+
+@breaks(
+    "what a chosen field prints is not compared",
+    turned(
+        "kalypso_actions.rendering.delivered.Trial.difference",
+        "fault if self._difference_of_prints(actual, keys) else ''",
+        "''",
+    ),
+)
+@breaks(
+    "a text may choose between objects",
+    turned(
+        "kalypso_actions.rendering.delivered.Trial.difference",
+        "not fault or object_difference(actual_outline, expected, other_outline)",
+        "not fault",
+    ),
+)
+@pytest.mark.parametrize(
+    ("spec", "branch"),
+    [
+        (UNQUOTED, "[>x, z]"),
+        (BY_FORM["if and else"].replace(" | quote", ""), "1"),
+        (
+            f'  a: {{{{ if regexMatch "{FORM}" .Manifests.branch }}}}b{{{{ else }}}}c\n---\nkind: Secret{{{{ end }}}}\n',
+            ">x",
+        ),
+        (
+            f'  kind: {{{{ if regexMatch "{FORM}" .Manifests.branch }}}}Bucket{{{{ else }}}}Git{{{{ end }}}}\n',
+            ">x",
+        ),
+        (
+            f'  targetNamespace: {{{{ if regexMatch "{FORM}" .Manifests.branch }}}}a{{{{ else }}}}b{{{{ end }}}}\n',
+            ">x",
+        ),
+    ],
+    ids=["unquoted", "a number", "another object", "another kind", "a namespace"],
+)
+def test_a_text_chooses_no_object_and_leaves_no_field(
+    fleet: FleetUnderAttack, spec: str, branch: str
+) -> None:
+    fleet.commit_main(HEAD + spec)
+    fleet.attack(**{"description" if spec == UNQUOTED else "branch": f"'{branch}'"})
+    document, files = fleet.rendered()
+    assert [warning.code for warning in blamed(document)] == ["registration-documents"]
+    assert EVIL not in files

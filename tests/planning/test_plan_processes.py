@@ -43,9 +43,9 @@ assignments = [assignment(target_, type_) for type_ in types for target_ in targ
 
 def rendered(processes):
     folders = {}
-    renderer = AssignmentRenderer(fleet_, Options(), "warn", (), processes)
+    renderer = AssignmentRenderer(fleet_, Options(), "warn", "warn", (), processes)
     planned = list(renderer.render_all(assignments, folders, no_progress))
-    return folders, [(item.assignment.folder, item.files, item.failure) for item in planned]
+    return folders, [(item.assignment.folder, item.files, item.failure, item.checked) for item in planned]
 
 alone, several = rendered(None), rendered(WorkerProcesses(0))
 assert several == alone
@@ -54,7 +54,7 @@ assert planned == alone[1]
 for folder, files in alone[0].items():
     for name, content in files.items():
         assert ids[folder][name] == (content if b"<no value>" in content else blob_id(content))
-failures = [failure for _, _, failure in alone[1] if failure]
+failures = [failure for _, _, failure, _ in alone[1] if failure]
 print(WorkerProcesses(0).usable(1) > 1, len(alone[0]), len({failure.code for failure in failures}))
 """
 

@@ -34,7 +34,6 @@ from kalypso_actions.planning.application.descriptor import (
     workloads_of,
 )
 from kalypso_actions.planning.application.levels import find_targets, new_groups
-from kalypso_actions.planning.application.manifests import ManifestRules
 from kalypso_actions.planning.application.tree import (
     Record,
     RecordedRevision,
@@ -53,6 +52,7 @@ from kalypso_actions.planning.application.tree import (
     tree_files,
 )
 from kalypso_actions.planning.application.variables import OPTIONS
+from kalypso_actions.planning.manifests import ManifestRules
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.render_document import (
     AppChangesEntry,

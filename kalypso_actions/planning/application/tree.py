@@ -43,7 +43,7 @@ from kalypso_actions.planning.application.descriptor import (
 )
 from kalypso_actions.planning.application.helm import ChartPlace
 from kalypso_actions.planning.application.levels import folders_above
-from kalypso_actions.planning.application.manifests import ManifestRules, check_manifests
+from kalypso_actions.planning.manifests import ManifestRules, check_manifests
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_go import goyaml
 

@@ -18,6 +18,7 @@ from kalypso_actions.planning.assignment_rendering import (
     Folders,
     PlannedAssignment,
 )
+from kalypso_actions.planning.fleet_manifests import ManifestJudgement, are_own
 from kalypso_actions.planning.unchanged.digests import input_digests, without_folders
 from kalypso_actions.planning.unchanged.folders import UnchangedFolders, unchanged_folders
 from kalypso_actions.platform_config import PlatformConfig
@@ -30,7 +31,7 @@ class RenderedAssignments:
     The folders `taken_over` stay as they are in the base tree, because no input has changed; for
     `whole` and `partly` see `UnchangedFolders`. `inputs` is the record for the next run; None if
     that run has nothing to compare. `unchanged` are the folders with the inputs of the base tree,
-    whether they were rendered or not.
+    whether they were rendered or not. `manifests` has the findings of the rendered files.
     """
 
     planned: tuple[PlannedAssignment, ...]
@@ -40,6 +41,7 @@ class RenderedAssignments:
     partly: frozenset[str]
     inputs: InputsRecord | None
     unchanged: Collection[str]
+    manifests: ManifestJudgement
 
     @property
     def failed(self) -> list[PlannedAssignment]:
@@ -105,10 +107,14 @@ def render_changed(
             )
         )
         doubtful = _doubtful(assignments, rendered.values())
+        doubtful |= _sharing(assignments, rendered.values())
         if doubtful.isdisjoint(known):
             break
         for place in doubtful:
             known.pop(place, None)
+    judged, manifests = renderer.judge([*rendered.values()], folders)
+    rendered = {item.assignment.folder: item for item in judged}
+    faulty = frozenset(manifests.faulty)
     changed_types = {item.cluster_type.name for item in changed}
     known_types = {place.partition("/")[0] for place in known}
     return RenderedAssignments(
@@ -120,8 +126,9 @@ def render_changed(
         taken_over=known.keys(),
         whole=unchanged.whole - changed_types,
         partly=(unchanged.partly | unchanged.whole & changed_types) & known_types,
-        inputs=_record(inputs, rendered, folders, doubtful) if inputs else None,
+        inputs=_record(inputs, rendered, folders, doubtful | faulty) if inputs else None,
         unchanged=unchanged.files.keys(),
+        manifests=manifests,
     )
 
 
@@ -145,6 +152,23 @@ def _doubtful(
     return frozenset(
         item.folder for item in assignments if item.target.registration in registrations
     )
+
+
+def _sharing(
+    assignments: Iterable[Assignment], rendered: Iterable[PlannedAssignment]
+) -> frozenset[str]:
+    """Return the folders of cluster types with an object that is not that of one target alone.
+
+    Only when all of them are rendered is it known whether others have the same object.
+    """
+    cluster_types = {
+        item.assignment.cluster_type.name
+        for item in rendered
+        if not are_own(item.assignment, item.checked)
+    }
+    if not cluster_types:
+        return frozenset()
+    return frozenset(item.folder for item in assignments if item.cluster_type.name in cluster_types)
 
 
 def _record(

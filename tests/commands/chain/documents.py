@@ -48,7 +48,7 @@ def template(name: str, manifest: str, kind: str = "reconciler") -> str:
     return (
         "apiVersion: scheduler.kalypso.io/v1alpha1\n"
         "kind: Template\n"
-        f"metadata: {{name: {name}}}\n"
+        f"metadata: {{name: {name}, annotations: {{kalypso.io/manifests: any}}}}\n"
         "spec:\n"
         f"  type: {kind}\n"
         "  manifests:\n"

@@ -30,6 +30,7 @@ def workload(name: str = "app", target: str = "web") -> str:
 
 
 def template(name: str, text: str, of_type: str = "reconciler") -> str:
+    name += ", annotations: {kalypso.io/manifests: any}"
     return document("Template", name, f"{{type: {of_type}, manifests: ['{text}']}}")
 
 

@@ -43,6 +43,11 @@ REFUSED: Final = {
     ),
     "items that are no list": ("apiVersion: v1\nkind: List\nitems: {a: b}\n", 3),
     "text behind ---": (HEAD + "--- {apiVersion: v1, kind: A, metadata: {name: a}}\n", 4),
+    "a question mark in a map of one line": (HEAD + "data: {a: why?}\n", 4),
+    "a question mark in a second document": (f"{HEAD}---\n{OTHER}data: {{a: b?c}}\n", 8),
+    "a tag that does not fit": (HEAD + "data:\n  a: !!int x\n", 5),
+    "a key that is a number": (HEAD + "data:\n  8080: x\n", 5),
+    "a number that JSON does not have": (HEAD + "spec: {a: .nan}\n", 4),
     "a list": (HEAD + "---\n- a\n", 5),
     "a text": (HEAD + "---\na\n", 5),
 }
@@ -71,6 +76,8 @@ ACCEPTED: Final = {
     "texts in quotes": HEAD.replace("name: a", "name: a, labels: {v: '1.10'}")
     + 'data: {a: "0755"}\n',
     "a date in quotes": HEAD + 'data: {a: "2024-01-01"}\n',
+    "a question mark in a block": HEAD + "data:\n  a: why?\n",
+    "a tag that nobody knows": HEAD + "data:\n  a: !x b\n",
     "an anchor": HEAD + "data: {a: &x b, c: *x}\n",
     "dollars": HEAD
     + "data:\n  a: $http_host {{ $labels.pod }}\n  b: $2a$10$N9qo8uLOickgx2ZMRZoMye\n",

@@ -58,7 +58,8 @@ def environment(name: str, next_environment: str = "", *, first: bool = False) -
 
 def template(name: str, kind: str) -> str:
     return (
-        f"---\n{API}kind: Template\nmetadata:\n  name: {name}\nspec:\n  type: {kind}\n"
+        f"---\n{API}kind: Template\nmetadata:\n"
+        f"  annotations: {{kalypso.io/manifests: any}}\n  name: {name}\nspec:\n  type: {kind}\n"
         "  manifests:\n    - 'namespace: {{ .Namespace }}'\n"
     )
 

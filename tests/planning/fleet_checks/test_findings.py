@@ -28,7 +28,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/config.yaml", "data:\n  REGION", "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: azure-app-config-1}\ndata:\n  region.west.OTHER: x\n  region.wets.REGION", "config-unmatched", "dev/config.yaml:14", "did you mean region: west?", id="label of an Azure key"),
         pytest.param("dev/config.yaml", '"true"', '"True"', "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="value of platform-config"),
         pytest.param("dev/config.yaml", '    platform-config: "true"\n', "", "config-label-missing", "dev/config.yaml:1", 'add the label platform-config: "true"', id="no platform-config"),
-        pytest.param("main/templates.yaml", "type: config\n", "type: config\n  contentType: bash\n", "content-type-unknown", "main/templates.yaml:26", "write sh", id="content type"),
+        pytest.param("main/templates.yaml", "type: config\n", "type: config\n  contentType: bash\n", "content-type-unknown", "main/templates.yaml:29", "write sh", id="content type"),
         pytest.param("dev/config.yaml", "platform-config", "platform_config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="platform_config"),
         pytest.param("dev/config.yaml", "platform-config", "plattform-config", "config-label-wrong", "dev/config.yaml:6", 'write platform-config: "true"', id="plattform-config"),
         pytest.param("dev/schema.yaml", "cluster-type: edge", "cluster-type: egde", "schema-unmatched", "dev/schema.yaml:6", "did you mean cluster-type: edge?", id="schema's label"),
@@ -36,7 +36,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/schema.yaml", '{"type": "object"}', '{"x-note": 1, "unevaluatedProperties": false}', "schema-keyword-unknown", "dev/schema.yaml:8", "a later draft", id="keyword of a later draft"),
         pytest.param("app/workload.yaml", "  deploymentTargets:", "  configSchemas: ['{\"requierd\": [\"A\"]}']\n  deploymentTargets:", "schema-keyword-unknown", "app/workload.yaml:8", "did you mean required?", id="keyword of a target's schema"),
         pytest.param("main/registration.yaml", "  workspace: team\n", "", "registration-without-workspace", "main/registration.yaml:5", "add spec.workspace; policies ask for team", id="no workspace"),
-        pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:18", "did you mean .Manifests.branch?", id="key of manifests"),
+        pytest.param("main/templates.yaml", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Namespace }}", "space\nspec:\n  type: namespace\n  manifests:\n    - 'namespace: {{ .Manifests.brnch }}", "template-field-unknown", "main/templates.yaml:20", "did you mean .Manifests.branch?", id="key of manifests"),
         pytest.param("app/workload.yaml", "environment: dev", "environment: devv", "target-environment-unknown", "app/workload.yaml:8", "did you mean dev? Environments: dev, stage", id="target's environment"),
     ],
 )  # fmt: skip
@@ -142,7 +142,7 @@ def test_a_field_that_writes_no_value_is_one_warning() -> None:
         "flux\nspec:\n  type: reconciler\n  manifests:\n    - 'path: {{ .Manifests.pth }}'",
     )
     (warning,) = findings(plane).warnings
-    assert shown([warning]) == [("template-field-unknown", "main/templates.yaml:9")]
+    assert shown([warning]) == [("template-field-unknown", "main/templates.yaml:10")]
 
 
 def test_missing_values_are_an_error_if_wanted() -> None:
@@ -200,7 +200,7 @@ def test_environments_of_other_control_planes_are_named_at_the_workload() -> Non
 def test_a_type_that_kubernetes_refuses_is_a_problem() -> None:
     plane = edited(sound(), "main/templates.yaml", "type: config", "type: configmap")
     diagnostics = findings(plane)
-    assert shown(diagnostics.problems) == [("template-type-unknown", "main/templates.yaml:25")]
+    assert shown(diagnostics.problems) == [("template-type-unknown", "main/templates.yaml:28")]
     assert diagnostics.problems[0].advice == (
         "did you mean config? Types: reconciler, namespace, config"
     )
@@ -233,7 +233,7 @@ def test_a_template_that_fails_is_a_problem_with_the_nearest_field() -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namesp", "Namsp"))
     diagnostics = findings(plane)
     (problem,) = diagnostics.problems
-    assert shown([problem]) == [("template-failed", "main/templates.yaml:18")]
+    assert shown([problem]) == [("template-failed", "main/templates.yaml:20")]
     assert problem.message == (
         "boards-test on edge: Template 'space' fails: no assignment has the field .Namspace"
     )
@@ -254,7 +254,7 @@ def test_the_field_of_a_template_that_nothing_uses_is_a_warning() -> None:
         .replace("name: map", "name: x2")
     )
     diagnostics = findings(plane)
-    assert shown(diagnostics.warnings) == [("template-field-unknown", "main/templates.yaml:18")]
+    assert shown(diagnostics.warnings) == [("template-field-unknown", "main/templates.yaml:20")]
     assert diagnostics.problems == []
 
 
@@ -265,7 +265,7 @@ KEY = "ConfigData.REGOIN | quote"
 def test_a_missing_value_is_a_warning(missing: str) -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", missing))
     (warning,) = findings(plane).warnings
-    assert shown([warning]) == [("template-no-value", "main/templates.yaml:18")]
+    assert shown([warning]) == [("template-no-value", "main/templates.yaml:20")]
     assert (
         f"'{{{{ .{missing} }}}}' writes '<no value>' into 2 files (boards-test" in warning.message
     )

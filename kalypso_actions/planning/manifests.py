@@ -1,21 +1,32 @@
-"""Check the manifests that a generator made for a target."""
+"""Check manifests as kustomize, with which Flux reads them, and as Kubernetes takes them.
+
+`check_manifests` checks one file, of an application's generator or of a Template; both have the
+same rules. The checks of an application look at images, hooks, secrets and namespaces, too.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Findings
 from kalypso_actions.model.documents import Document, Path
-from kalypso_actions.planning.application.helm import ACTION, ChartPlace, TemplateLines
+from kalypso_actions.model.kubernetes_names import label_key_fault, label_value_fault
+from kalypso_actions.planning.template_lines import ACTION, TemplateLines
 from kalypso_actions.sources.objects import item_documents
-from kalypso_actions.sources.yaml_documents import parse_yaml
+from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml, read_text
+from kalypso_go import goyaml
 from kalypso_go.goyaml.scalars import is_timestamp
+
+if TYPE_CHECKING:
+    from kalypso_actions.planning.application.helm import ChartPlace
 
 SOURCE: Final = re.compile(r"^# Source: (.+)$", re.MULTILINE)
 CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
@@ -24,7 +35,15 @@ SECRET_NAME: Final = re.compile(r"PASSW(OR)?D|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY
 ENCRYPTED: Final = re.compile(r"^(ENC\[|Ag[A-Za-z0-9+/]{40})")
 """Values of SOPS and of Sealed Secrets."""
 SEPARATOR: Final = re.compile(r"---(?!\s*(?:#|$))")
+SEPARATORS: Final = re.compile(r"(?<=\n)---.*\n")
 """https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.21.1/kyaml/kio/byteio_reader.go"""
+MAY_DIFFER: Final = re.compile(
+    r"[?%!&*<\x00-\x08\x0b-\x1f\x7f-\U0010ffff]|[\[{,]\s*:|:[\]},]|\.(?:nan|inf)\b"
+    r"|(?:^|[{,\n])[\s-]*(?:[-+.]?\d\S*|y|yes|true|on|n|no|false|off|null|~)\s*:",
+    re.IGNORECASE,
+)
+"""Matches what Go's YAML may refuse and libyaml accepts; reading by Go's rules takes longer."""
+
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
 PARENTS_OF_TEXTS: Final = frozenset(
@@ -35,6 +54,26 @@ PARENTS_OF_TEXTS: Final = frozenset(
 )
 FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
 """Fields of any content: schemas, the values of other charts."""
+
+KNOWN: Final = (
+    *CONTAINERS,
+    *PARENTS_OF_TEXTS,
+    *FREE,
+    *(
+        "apiVersion",
+        "kind",
+        "metadata",
+        "name",
+        "namespace",
+        "generateName",
+        "spec",
+        "items",
+        "List",
+    ),
+    *("ConfigMap", "Secret", "Service", "env", "value", "image", "default"),
+    *("%YAML", "%TAG", "timestamp", "merge", "map", "omap", "pairs"),
+)
+"""The texts that the rules and YAML itself know: no other text has a meaning for a check."""
 
 TOO_LARGE: Final = "look for a loop, or divide the target"
 
@@ -47,13 +86,14 @@ class ManifestRules:
 
     `schema_errors` yields the path and message of each fault that Kubernetes' schemas find, or
     raises KeyError for a kind without a schema. If the rules are not `strict`, as with upstream's
-    bytes, refusals are only warnings.
+    bytes, refusals are only warnings. `are_of_application` adds the checks of applications.
     """
 
     namespace: str = ""
     allowed_namespaces: tuple[str, ...] = ()
     schema_errors: SchemaErrors | None = None
     strict: bool = True
+    are_of_application: bool = True
 
 
 def check_manifests(
@@ -69,7 +109,7 @@ def check_manifests(
     object, if helm names it, or in the values that it printed. `known` are the places of the
     objects in other files of the kustomization that Kalypso writes, None for another one.
     """
-    check = _Check(where, content.decode("utf-8", "replace"), rules, sources, known)
+    check = _Check(where, content, rules, sources, known)
     parsed = parse_yaml(where.repository, where.path, content)
     for problem in parsed.problems:
         place = check.at_line(problem.where.line) if problem.where else where
@@ -82,6 +122,8 @@ def check_manifests(
         message += ", which kustomize refuses"
         check.refuse(Problem(message, place, "remove one of them", "manifest-invalid"))
     check.separators()
+    if not (parsed.problems or parsed.warnings) and MAY_DIFFER.search(check.text):
+        check.read_as_go(parsed)
     for document in parsed.documents:
         check.document(document)
     return check.images, check.findings
@@ -90,12 +132,13 @@ def check_manifests(
 @dataclass(slots=True)
 class _Check:
     where: Location
-    text: str
+    content: bytes
     rules: ManifestRules
     sources: ChartPlace | None
     known: dict[tuple[str, ...], Location] | None
     findings: Findings = field(default_factory=Findings)
     images: set[str] = field(default_factory=set)
+    text: str = ""
     _own: dict[tuple[str, ...], Location] = field(default_factory=dict)
     _templates: dict[str, TemplateLines] = field(default_factory=dict)
     _values: Sequence[Document] | None = None
@@ -103,6 +146,7 @@ class _Check:
     _starts: list[tuple[int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self.text = self.content.decode("utf-8", "replace")
         self._rows = self.text.split("\n")
         for number, row in enumerate(self._rows, start=1):
             match = SOURCE.match(row.rstrip("\r"))
@@ -116,6 +160,32 @@ class _Check:
                 message = "kustomize reads only a comment behind ---"
                 place, advice = self.at_line(number), "begin the document on the next line"
                 self.refuse(Problem(message, place, advice, "manifest-invalid"))
+
+    def read_as_go(self, parsed: ParsedFile) -> None:
+        """Refuse what Go's YAML, or its conversion to JSON, refuses and libyaml accepts."""
+        text = read_text(self.content, self.where)
+        if isinstance(text, Problem):
+            return
+        text = text.replace("\r\n", "\n")
+        documents = iter(parsed.documents)
+        line = 0
+        for part, separator in zip_longest(SEPARATORS.split(text), SEPARATORS.findall(text)):
+            try:
+                value = goyaml.parse(part)
+            except goyaml.YAMLError as error:
+                message = f"kustomize cannot read it: {error.message}"
+                advice = "write the value in quotes" if "?" in part else "correct the YAML"
+                place = self.at_line(line + max(1, error.line))
+                self.refuse(Problem(message, place, advice, "manifest-invalid"))
+                return
+            document = next(documents, None) if isinstance(value, dict) and value else None
+            for path, fault in _no_json(value):
+                if document is None:
+                    break
+                message, place = f"kustomize cannot read it: {fault}", self.at(document, *path)
+                advice = "write it in quotes"
+                self.refuse(Problem(message, place, advice, "manifest-invalid"))
+            line += part.count("\n") + bool(separator)
 
     def document(self, document: Document) -> None:
         """Check one object, or the items of a list."""
@@ -139,8 +209,16 @@ class _Check:
             self.refuse(Problem(message, self.at(document), advice, "manifest-incomplete"))
             return
         self._check_duplicate(document)
-        self._check_namespace(document)
         containers, texts = _fields(document)
+        if self.rules.are_of_application:
+            self._check_of_application(document, containers)
+        self._check_labels(document)
+        self._check_schema(document, self._check_texts(document, texts))
+
+    def _check_of_application(
+        self, document: Document, containers: Iterable[tuple[Path, Mapping[object, object]]]
+    ) -> None:
+        self._check_namespace(document)
         self._check_secrets(document, containers)
         annotations = _mapping(_mapping(document.body.get("metadata")).get("annotations"))
         if HOOK_ANNOTATION in annotations:
@@ -148,7 +226,6 @@ class _Check:
             advice = "Flux applies it with all other objects; leave hooks out with hooks: false"
             problem = Problem(message, self.at(document), advice, "manifest-hook")
             self.findings.notes.append(problem)
-        self._check_schema(document, self._check_texts(document, texts))
         for path, container in containers:
             image = container.get("image")
             if isinstance(image, str) and image:
@@ -242,6 +319,23 @@ class _Check:
             advice = "leave the namespace out, or allow it with allowed-namespaces"
             self.refuse(Problem(message, place, advice, "manifest-namespace"))
 
+    def _check_labels(self, document: Document) -> None:
+        """Refuse keys and values of labels, and keys of annotations, that Kubernetes refuses."""
+        metadata = _mapping(document.body.get("metadata"))
+        for field_name in ("labels", "annotations"):
+            for key, value in _mapping(metadata.get(field_name)).items():
+                name = str(key)
+                is_label = field_name == "labels"
+                fault = label_key_fault(name if is_label else name.lower())
+                subject = repr(name)
+                if not fault and is_label and isinstance(value, str):
+                    fault, subject = label_value_fault(value), f"{name} is {value!r}; a value"
+                if fault:
+                    message = f"{_title(document)}: metadata.{field_name}: {subject} {fault}"
+                    place = self.value_at(document, "metadata", field_name, name)
+                    advice = "print another text, such as one converted by replace"
+                    self.refuse(Problem(message, place, advice, "manifest-label-invalid"))
+
     def _check_texts(self, document: Document, paths: Iterable[Path]) -> Set[Path]:
         """Refuse values that are no texts where Kubernetes takes only texts; return their paths."""
         faults = {path: self._fault(document, path) for path in paths}
@@ -326,6 +420,20 @@ class _Check:
     def refuse(self, problem: Problem) -> None:
         findings = self.findings
         (findings.problems if self.rules.strict else findings.warnings).append(problem)
+
+
+def _no_json(value: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the keys that are no texts, and the numbers that JSON does not have."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                yield (*path, str(key)), f"the key {key!r} is no text"
+            yield from _no_json(inner, (*path, str(key)))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _no_json(inner, (*path, index))
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield path, f"JSON has no number {value}"
 
 
 def _title(document: Document) -> str:

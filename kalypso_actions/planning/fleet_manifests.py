@@ -1,0 +1,393 @@
+"""Check the files that a fleet's Templates print, and report each cause once.
+
+    checker = ManifestChecker(fleet.templates)
+    checked = {assignment: checker.check(assignment, files) for assignment, files in rendered}
+    judgement = judge_manifests(checked.items(), fleet.templates)
+
+`check` has no memory but its caches, so processes may share the work. A text is sound if it is
+sound with renamed words (`renaming`), so most assignments take no parsing. Not all files are for
+Kubernetes: a Template of which no file has an object gets a note, and no other finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
+
+from kalypso_actions.errors import Finding, Location, Problem, leveled
+from kalypso_actions.model.caches import SizedCache
+from kalypso_actions.model.counts import counted
+from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, Template
+from kalypso_actions.model.layout import CONFIG_SCRIPT
+from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
+from kalypso_actions.planning.renaming import (
+    MARK,
+    Renaming,
+    Words,
+    hexadecimal_digests,
+    original,
+    quoted_digits,
+    rename,
+)
+from kalypso_actions.planning.template_lines import ACTION, TemplateLines
+from kalypso_actions.rendering import PRINTS_NOTHING, Failure, template_of
+
+Manifests = Literal["warn", "strict"]
+
+ANY: Final = "any"
+"""The value of the annotation for files that are not for Kubernetes."""
+
+KEPT_BYTES: Final = 16 << 20
+"""The most characters of texts whose results are kept: those of some ten thousand files."""
+
+SEPARATOR: Final = b"\x01"
+"""Between identities; the parts of one are separated by a zero byte, and escape both."""
+
+DUPLICATE: Final = "manifest-duplicate"
+NOT_KUBERNETES: Final = "template-not-kubernetes"
+
+_OBJECT: Final = re.compile(r"""^[ {-]*["']?apiVersion["']? *:""", re.MULTILINE)
+_KIND: Final = re.compile(r"^kind *:", re.MULTILINE)
+_METADATA: Final = re.compile(r"^metadata *:", re.MULTILINE)
+
+_OWN_RULES: Final = ManifestRules(are_of_application=False)
+
+
+class ManifestFault(NamedTuple):
+    """A fault of an assignment's file, at the line of the Template that prints it."""
+
+    code: str
+    message: str
+    advice: str
+    where: Location
+
+
+class CheckedFile(NamedTuple):
+    """The faults of a file, and the identities of its objects: kind and group, namespace, name.
+
+    Without an object, the file may not be for Kubernetes.
+    """
+
+    template: str
+    has_objects: bool
+    faults: tuple[ManifestFault, ...] = ()
+    objects: tuple[bytes, ...] = ()
+
+
+Checked = tuple[CheckedFile, ...]
+"""The files of an assignment."""
+
+
+class ManifestChecker:
+    """Checks the files of one fleet; each text that renaming does not prove is parsed once."""
+
+    def __init__(self, templates: Iterable[Template]) -> None:
+        self._templates = {template.name: template for template in templates}
+        self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
+        self._renaming = Renaming(KNOWN)
+        self._places: dict[tuple[str, str, str], Location] = {}
+        self._lines: dict[str, _PrintingLines] = {}
+
+    def check(self, assignment: Assignment, files: Mapping[str, FileContent]) -> Checked:
+        """Return what the check of each manifest finds; contents that are ids count as sound."""
+        if _is_any(assignment.cluster_type.annotations):
+            return ()
+        checked = []
+        words = self._renaming.words(assignment)
+        for file, content in files.items():
+            name = template_of(assignment.cluster_type, file)
+            if isinstance(content, bytes) and file != CONFIG_SCRIPT and not self._is_free(name):
+                checked.append(
+                    self._proved(name, file, content, words)
+                    or self._read(assignment, name, file, content)
+                )
+        return tuple(checked)
+
+    def _is_free(self, name: str) -> bool:
+        template = self._templates.get(name)
+        return template is not None and _is_any(template.annotations)
+
+    def _proved(self, name: str, file: str, content: bytes, words: Words) -> CheckedFile | None:
+        """Return the result for a file that is sound because its renamed text is, else None."""
+        if MARK in content:
+            return None
+        renamed = rename(content, words)
+        text = self._results.get(renamed)
+        for digests_of in (quoted_digits, hexadecimal_digests):
+            if text is None:
+                digests = digests_of(renamed)
+                words += digests
+                renamed = rename(renamed, digests)
+                text = self._results.get(renamed)
+        if text is None:
+            text = self._result(file, renamed)
+        if text.problems:
+            return None
+        objects = tuple(original(text.objects, words).split(SEPARATOR)) if text.objects else ()
+        return CheckedFile(name, text.has_objects, (), objects)
+
+    def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:
+        text = self._result(file, content)
+        faults = tuple(self._fault(assignment, name, text, problem) for problem in text.problems)
+        objects = tuple(text.objects.split(SEPARATOR)) if text.objects else ()
+        return CheckedFile(name, text.has_objects, faults, objects)
+
+    def _result(self, file: str, content: bytes) -> _Text:
+        text = self._results.get(content)
+        if text is None:
+            text = _checked_text(file, content)
+            self._results.put(content, text, len(content))
+        return text
+
+    def _fault(
+        self, assignment: Assignment, name: str, text: _Text, problem: Problem
+    ) -> ManifestFault:
+        cause = name, problem.code, _without_names(problem.message, assignment)
+        where = self._places.get(cause)
+        if where is None:
+            line = problem.where.line if problem.where else 0
+            where = self._places[cause] = self._place(assignment, name, text.rows, line)
+        return ManifestFault(problem.code, problem.message, problem.advice, where)
+
+    def _place(self, assignment: Assignment, name: str, rows: Sequence[str], line: int) -> Location:
+        template = self._templates.get(name)
+        if template is None:  # a file without a Template
+            return assignment.cluster_type.at("configType")
+        if name not in self._lines:
+            self._lines[name] = _PrintingLines(template)
+        return self._lines[name].place(rows, line)
+
+
+class _Text(NamedTuple):
+    """The problems of a text at its lines, and the identities of its objects.
+
+    Without problems, there are no rows.
+    """
+
+    has_objects: bool
+    problems: tuple[Problem, ...]
+    objects: bytes
+    rows: Sequence[str] = ()
+
+
+def _checked_text(file: str, content: bytes) -> _Text:
+    known: dict[tuple[str, ...], Location] = {}
+    _, findings = check_manifests(Location("", file), content, _OWN_RULES, known=known)
+    objects = SEPARATOR.join(
+        b"\0".join(part.encode("unicode_escape") for part in (kind, group, *names))
+        for group, kind, *names in known
+    )
+    if not findings.problems:
+        return _Text(bool(objects), (), objects)
+    text = content.decode("utf-8", "replace")
+    return _Text(
+        bool(objects) or _seems_object(text),
+        tuple(findings.problems),
+        objects,
+        text.split("\n"),
+    )
+
+
+def _seems_object(text: str) -> bool:
+    """Return whether a text, which may not be YAML, seems to be an object of Kubernetes."""
+    return bool(_OBJECT.search(text) or (_KIND.search(text) and _METADATA.search(text)))
+
+
+def _is_any(annotations: Mapping[str, str]) -> bool:
+    return annotations.get(MANIFESTS_ANNOTATION, "").strip() == ANY
+
+
+def _without_names(message: str, assignment: Assignment) -> str:
+    """Return a message without the names of its assignment."""
+    target = assignment.target
+    names = {target.name, target.workload, target.workspace, assignment.cluster_type.name}
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        message = message.replace(name, "…")
+    return message
+
+
+class _PrintingLines:
+    """Finds the line of a Template that printed a line of its file."""
+
+    def __init__(self, template: Template) -> None:
+        self._template = template
+        self._lines: list[tuple[int, int, str]] = []
+        for index, manifest in enumerate(template.manifests):
+            texts = manifest.split("\n") if isinstance(manifest, str) else []
+            self._lines += ((index, number, text) for number, text in enumerate(texts, 1))
+        self._printing = TemplateLines("\n".join(text for *_, text in self._lines))
+
+    def place(self, rows: Sequence[str], line: int) -> Location:
+        """Return the place of the action or text that printed a line of the output.
+
+        A value of several lines has none of its own: the place is that of the next action behind
+        the line that printed the text before the value.
+        """
+        for row in range(line, 0, -1):
+            found = self._printing.find(rows, row - 1)
+            if found:
+                break
+        else:
+            return self._template.at(0) if self._template.manifests else self._template.where
+        if row != line:
+            found = next(
+                (item for item in range(found + 1, len(self._lines) + 1) if self._prints(item)),
+                found,
+            )
+        return self._at(found)
+
+    def of_kind(self, kind: str) -> Location:
+        """Return the place of the name of the first object of a kind."""
+        pattern = re.compile(rf"\s*-?\s*kind\s*:\s*[\"']?{re.escape(kind)}\b")
+        for number, (index, _, text) in enumerate(self._lines, 1):
+            if pattern.match(text):
+                names = (
+                    later
+                    for later, (other, _, line) in enumerate(self._lines[number:], number + 1)
+                    if other == index and re.match(r"\s*name\s*:", line)
+                )
+                return self._at(next(names, number))
+        return self._template.at(0) if self._template.manifests else self._template.where
+
+    def _at(self, number: int) -> Location:
+        index, line, text = self._lines[number - 1]
+        return self._template.at(index, line, len(text) - len(text.lstrip()) + 1)
+
+    def _prints(self, number: int) -> bool:
+        return any(
+            not PRINTS_NOTHING.match(action[0].strip("{}- "))
+            for action in ACTION.finditer(self._lines[number - 1][2])
+        )
+
+
+def are_own(assignment: Assignment, checked: Checked) -> bool:
+    """Return whether the name or the namespace of each object has the name of its target.
+
+    Such objects are those of one target alone, unless another's texts imitate its name.
+    """
+    name = assignment.target.name.encode()
+    return all(
+        name in identity.partition(b"\0")[2] for file in checked for identity in file.objects
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestJudgement:
+    """All findings of a fleet's manifests, and the first fault of each assignment by its folder."""
+
+    findings: tuple[Finding, ...] = ()
+    faulty: Mapping[str, Failure] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Cause:
+    template: str
+    fault: ManifestFault
+    first: Assignment
+    folders: set[str] = field(default_factory=set)
+
+
+def judge_manifests(
+    checked: Iterable[tuple[Assignment, Checked]],
+    templates: Iterable[Template],
+    manifests: Manifests = "warn",
+) -> ManifestJudgement:
+    """Return one finding for each cause, with an example and the number of other assignments.
+
+    A cluster type applies all of its folders together, so no object may occur twice in them.
+    """
+    rows = list(checked)
+    by_name = {template.name: template for template in templates}
+    with_objects = {file.template for _, files in rows for file in files if file.has_objects}
+    without = {file.template: None for _, files in rows for file in files}
+    causes: dict[tuple[Location, str], _Cause] = {}
+    faulty: dict[str, Failure] = {}
+    for assignment, name, fault in (
+        *_faults(rows, with_objects),
+        *_duplicates(rows, by_name),
+    ):
+        cause = causes.setdefault((fault.where, fault.code), _Cause(name, fault, assignment))
+        cause.folders.add(assignment.folder)
+        failure = Failure(
+            _subject(name, by_name) + fault.message, fault.where, fault.advice, code=fault.code
+        )
+        faulty.setdefault(assignment.folder, failure)
+    level: Literal["error", "warning"] = "error" if manifests == "strict" else "warning"
+    found = leveled((_told(cause, by_name) for cause in causes.values()), level, "assignment")
+    notes = (
+        Problem(
+            f"Template {name!r} prints no Kubernetes object: its files are not checked",
+            by_name[name].where,
+            f"annotate it {MANIFESTS_ANNOTATION}: {ANY} if that is right",
+            NOT_KUBERNETES,
+        )
+        for name in without
+        if name not in with_objects and name in by_name
+    )
+    return ManifestJudgement((*found, *leveled(notes, "note", "assignment")), faulty)
+
+
+def _faults(
+    rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]
+) -> Iterator[tuple[Assignment, str, ManifestFault]]:
+    for assignment, files in rows:
+        for file in files:
+            for fault in file.faults if file.template in with_objects else ():
+                yield assignment, file.template, fault
+
+
+def _duplicates(
+    rows: Iterable[tuple[Assignment, Checked]], templates: Mapping[str, Template]
+) -> Iterator[tuple[Assignment, str, ManifestFault]]:
+    """Yield a fault for each object that a cluster type has already."""
+    seen: dict[str, dict[bytes, Assignment]] = {}
+    places: dict[tuple[str, str], Location] = {}
+    for assignment, files in rows:
+        of_type = seen.setdefault(assignment.cluster_type.name, {})
+        for file in files:
+            for identity in file.objects:
+                first = of_type.get(identity)
+                if first is None:
+                    of_type[identity] = assignment
+                    continue
+                parts = identity.split(b"\0")
+                kind, _, namespace, name = (part.decode("unicode_escape") for part in parts)
+                where = places.get((file.template, kind))
+                if where is None:
+                    template = templates.get(file.template)
+                    where = assignment.cluster_type.where
+                    where = _PrintingLines(template).of_kind(kind) if template else where
+                    places[file.template, kind] = where
+                inside = "" if namespace == "default" else f" in {namespace}"
+                yield (
+                    assignment,
+                    file.template,
+                    ManifestFault(
+                        DUPLICATE,
+                        f"{kind} {name!r}{inside} is made twice on {first.cluster_type.name}, also "
+                        f"for {first.target.name}",
+                        "print a name or a namespace for each target: kustomize, which Flux runs, "
+                        "builds nothing of this cluster type",
+                        where,
+                    ),
+                )
+
+
+def _subject(name: str, templates: Mapping[str, Template]) -> str:
+    return f"Template {name!r}: " if name in templates else ""
+
+
+def _told(cause: _Cause, templates: Mapping[str, Template]) -> Problem:
+    fault, example = cause.fault, cause.first
+    others = len(cause.folders) - 1
+    also = f"; also for {counted(others, 'other assignment')}" if others else ""
+    return Problem(
+        f"{_subject(cause.template, templates)}{fault.message} ({example.target.name} on "
+        f"{example.cluster_type.name}{also})",
+        fault.where,
+        fault.advice,
+        fault.code,
+    )

@@ -1,0 +1,147 @@
+"""A text that is sound with renamed words is sound, with the same objects: proof and parser agree."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from kalypso_actions.errors import Location
+from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecker
+from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
+from kalypso_actions.planning.renaming import Renaming, original, rename
+from tests.breaks import breaks, turned
+from tests.builders import assignment, cluster_type, target, template
+
+WORDS: Final = (
+    "web", "web-1", "kiosk-2048", "2048", "1e3", "0x1f", "on", "true", "y", "null", "~", "kind",
+    "apiVersion", "metadata", "labels", "name", "data", "Map", "ConfigMap", "List", "default",
+    "Gateway", "v1", "qz", "kqza-xxx", "kqzy", "gxxx", "x" * 40 + "g", "g" * 70, "-g", "g-", "merge",
+    "feature/cart", "north west", "@north", "a: b", "a #b", "'", '"', "\\", "{", "[x", "why?", "*g",
+    "&g", "!g", "%g", "g:", "- g", "https://git.test/kiosk", "./kiosk", "", "nfoog", "u00e9g",
+    "18192725000616962192", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+)  # fmt: skip
+"""Words, and hostile texts, that targets and values may have."""
+
+PLACES: Final = (
+    "{}", '"{}"', "'{}'", "|\n    {}", ">-\n    {}", "[{}, b]", "{{a: {}, b: c}}", "{{{}: c}}",
+    "&{} x", "!{} x", "!!{} x", "*{}", "x # {}", "pre-{}", "{}-post", '"\\{}"', '"\\u00{}"', "- {}",
+    "1{}", "tr{}", "0x{}", "{}\n    b: c", '"{}"\n  "{}": x', "x\n  {}: y\n  {}: z", "x\n  web: {}",
+)  # fmt: skip
+"""What a Template writes around a value of a mapping; the value is printed at each `{}`."""
+
+OBJECT: Final = """\
+apiVersion: {}
+kind: {}
+metadata:
+  name: {}
+  namespace: {}
+  labels:
+    app: {}
+{}:
+  key: {}
+"""
+
+
+def files(seed: int) -> Iterator[tuple[Assignment, bytes]]:
+    """Yield assignments with a file that a Template made of their texts and others."""
+    choose = random.Random(seed)
+    for _ in range(60):
+        texts = [choose.choice(WORDS) for _ in range(7)]
+        owner = assignment(
+            target(texts[0] or "a", workload=texts[1], manifests={"a": texts[2]}, b=texts[3]),
+            cluster_type(texts[4] or "b"),
+        )
+        usual = ("v1", choose.choice(("ConfigMap", "Gateway")), "a", "b", "c", "data", "d")
+        values = [
+            choose.choice(PLACES)
+            .replace("{}", choose.choice(texts))
+            .replace("{{", "{")
+            .replace("}}", "}")
+            if choose.random() < 0.3
+            else text
+            for text in usual
+        ]
+        documents = [OBJECT.format(*values)]
+        if choose.random() < 0.3:
+            documents.append(OBJECT.format(*usual[:2], choose.choice(texts), *usual[3:]))
+        yield owner, "---\n".join(documents).encode()
+
+
+def parsed(content: bytes) -> tuple[list[str], set[tuple[str, ...]]]:
+    """Return the problems and the objects of a file, without renaming anything."""
+    known: dict[tuple[str, ...], Location] = {}
+    rules = ManifestRules(are_of_application=False)
+    _, findings = check_manifests(Location("", "namespace.yaml"), content, rules, known=known)
+    return [problem.message for problem in findings.problems], {
+        (kind, group, *names) for group, kind, *names in known
+    }
+
+
+def objects(file: CheckedFile) -> set[tuple[str, ...]]:
+    return {
+        tuple(part.decode("unicode_escape") for part in identity.split(b"\0"))
+        for identity in file.objects
+    }
+
+
+@breaks(
+    "words without a letter of texts alone are renamed",
+    turned(
+        "kalypso_actions.planning.renaming.Renaming._is_suitable",
+        "_OF_TEXTS_ALONE.search(word)",
+        "word",
+    ),
+)
+@breaks(
+    "new words are shorter than the old ones",
+    turned("kalypso_actions.planning.renaming._new_word", "start.ljust(length, 'x')", "start"),
+)
+@pytest.mark.parametrize("seed", range(60))
+def test_the_proof_and_the_parser_agree(seed: int) -> None:
+    checker = ManifestChecker([template("namespace", "")])
+    proved = 0
+    for owner, content in files(seed):
+        (file,) = checker.check(owner, {"namespace.yaml": content})
+        problems, expected = parsed(content)
+        assert [fault.message for fault in file.faults] == problems, content
+        assert objects(file) == expected, content
+        proved += not problems
+    assert proved > 5
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_renaming_is_undone(seed: int) -> None:
+    renaming = Renaming(KNOWN)
+    for owner, content in files(seed):
+        words = renaming.words(owner)
+        if b"qz" not in content:
+            assert original(rename(content, words), words) == content
+
+
+def test_the_files_of_many_assignments_become_one() -> None:
+    renaming = Renaming(KNOWN)
+    texts = set()
+    for number in range(100, 200):
+        owner = assignment(
+            target("web", workload=f"app-{number}", manifests={"path": f"./apps/app-{number}"}),
+            cluster_type(f"large-{number}"),
+        )
+        content = f"name: {owner.target.name}\npath: ./apps/app-{number}\ntype: large-{number}\n"
+        texts.add(rename(content.encode(), renaming.words(owner)))
+    assert len(texts) <= 2  # "apps" is common after a while
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_go_refuses_nothing_that_is_not_read_by_its_rules(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most texts are not read by Go's rules, because they have nothing that differs."""
+    contents = [content for _, content in files(seed)]
+    problems = [parsed(content) for content in contents]
+    monkeypatch.setattr("kalypso_actions.planning.manifests.MAY_DIFFER", re.compile(""))
+    assert [parsed(content) for content in contents] == problems
