@@ -242,9 +242,9 @@ class PlanningInputs(DeliveryInputs):
     ] = "warn"
     manifests: Annotated[
         Literal["warn", "strict"],
-        Field(
-            description="For rendered files that kustomize or Kubernetes would refuse: warn, or "
-            "strict (an error, by schemas as well)."
+        Option(
+            "For rendered files that kustomize or Kubernetes would refuse: warn, or strict (an "
+            "error, by schemas as well)."
         ),
     ] = "warn"
     scheduler: Annotated[

@@ -274,7 +274,7 @@ def test_a_missing_value_is_a_warning(missing: str) -> None:
 def test_a_key_that_no_layer_sets_is_one_warning_for_all_environments() -> None:
     plane = edited(sound(), "main/templates.yaml", FIELD, FIELD.replace("Namespace", KEY))
     (warning,) = findings(plane).warnings
-    assert shown([warning]) == [("template-key-unset", "main/templates.yaml:18")]
+    assert shown([warning]) == [("template-key-unset", "main/templates.yaml:20")]
     assert warning.message == (
         "no layer sets .ConfigData.REGOIN, which Template 'space' reads, for 2 assignments "
         "(boards-test on edge and 1 more)"
