@@ -37,6 +37,13 @@ def _null_is_empty(value: object) -> object:
     return {} if value is None else value
 
 
+def _null_label_is_empty(value: object) -> object:
+    """Accept a label or annotation without a value, as Kubernetes does."""
+    if isinstance(value, dict):
+        return {key: "" if text is None else text for key, text in value.items()}
+    return _null_is_empty(value)
+
+
 def _text_or_object(value: object) -> object:
     if not isinstance(value, str | dict):
         raise PydanticCustomError("manifest_type", "must be a text or, in the old form, an object")
@@ -47,6 +54,13 @@ NullableTexts = Annotated[
     Texts,
     BeforeValidator(_null_is_empty),
     WithJsonSchema({"type": ["object", "null"], "additionalProperties": {"type": "string"}}),
+]
+Labels = Annotated[
+    Texts,
+    BeforeValidator(_null_label_is_empty),
+    WithJsonSchema(
+        {"type": ["object", "null"], "additionalProperties": {"type": ["string", "null"]}}
+    ),
 ]
 Manifest = Annotated[
     Any, BeforeValidator(_text_or_object), WithJsonSchema({"type": ["string", "object"]})
@@ -64,11 +78,11 @@ class Metadata(StrictModel):
 
     name: str = Field(description="The name, unique in its kind.")
     namespace: str | None = None
-    labels: NullableTexts = Field(
+    labels: Labels = Field(
         default_factory=dict,
         description="Policies select objects by their labels, and configuration applies by labels.",
     )
-    annotations: NullableTexts = Field(
+    annotations: Labels = Field(
         default_factory=dict, description="Kalypso reads those that begin with kalypso.io/."
     )
     finalizers: list[str] | None = None
@@ -153,7 +167,7 @@ class LabelExpressionSpec(StrictModel):
 class LabelSelectorSpec(StrictModel):
     """Kubernetes' LabelSelector."""
 
-    match_labels: NullableTexts = Field(
+    match_labels: Labels = Field(
         default_factory=dict, alias="matchLabels", description="Labels that an object must have."
     )
     match_expressions: list[LabelExpressionSpec] | None = Field(
@@ -255,7 +269,7 @@ class WorkloadTargetSpec(TargetSpec):
     """An entry of a Workload's `deploymentTargets`."""
 
     name: str = Field(description="The target is named <workload>-<name>.")
-    labels: NullableTexts = Field(
+    labels: Labels = Field(
         default_factory=dict, description="Policies select the target by these labels."
     )
 

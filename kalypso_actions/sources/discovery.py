@@ -2,6 +2,9 @@
 
 These are all YAML files below a folder that are not excluded. In a folder with a
 `kustomization.yaml`, only the files that it names count, in the folder and below.
+
+Flux leaves symbolic links out. An application team that shares a Workload between folders expects
+otherwise, so in a registered folder links to files and folders of the same repository count.
 """
 
 from __future__ import annotations
@@ -110,7 +113,8 @@ def discover(
     if parsed.ignore is None or parsed.tree is None:
         found = {path: contents[path] for path in ignore_files}
         parsed.ignore = read_ignore_files(repository, found)
-        parsed.tree = SourceTree(entries, parsed.ignore)
+        is_registered = parsed.limits is not None
+        parsed.tree = SourceTree(entries, parsed.ignore, follows_links=is_registered)
     if parsed.ignore.problems:
         return Discovery(problems=parsed.ignore.problems, warnings=parsed.ignore.warnings)
     search = _Search(repository, parsed.tree, entries, contents, built, parsed)
@@ -229,6 +233,8 @@ class _Search:
     wanted: set[str] = field(default_factory=set)
     builds: dict[str, Build] = field(default_factory=dict)
     included: dict[str, Location] = field(default_factory=dict)
+    linked: set[str] = field(default_factory=set)
+    """The files and folders outside of the root that links lead to."""
 
     def start(self, path: str) -> None:
         """Search below `path`, a path written by a user."""
@@ -239,8 +245,8 @@ class _Search:
             self._problem("path-outside-repository", message, self._at(""))
             return
         if root in self.tree.folders:
-            self._check_symlinks(root)
             self._walk(root)
+            self._check_symlinks(root)
         else:
             entry = self.entries.get(root)
             where = self._at(root if entry else "")
@@ -275,7 +281,8 @@ class _Search:
                 self._kustomization(folder, self._at(folder), ())
                 continue
             for path in self.tree.manifests(folder):
-                self._file(path, self._at(path))
+                if path not in self.linked:
+                    self._file(path, self._at(path))
             for path in self.tree.misnamed(folder):
                 message = "the file is not read: its name ends neither with .yaml nor with .yml"
                 self._misnamed(path, message, "rename it, or list it in .sourceignore")
@@ -449,10 +456,39 @@ class _Search:
                 advice = "remove it, or exclude it by .sourceignore"
                 self._problem("path-outside-repository", message, self._at(path), advice)
                 continue
+            if self.tree.follows_links and self._follow(path, resolved, root):
+                continue
             if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
                 message = f"the symbolic link to {name} is ignored, as by Flux"
                 advice = "replace it by the files"
                 self.warnings.append(Problem(message, self._at(path), advice, "symlink-ignored"))
+
+    def _follow(self, path: str, target: str, root: str) -> bool:
+        """Read what a link below `root` leads to; return False if it has no effect.
+
+        A target that is read itself, or contains the link, is not read again. A kustomization names
+        the files that count.
+        """
+        folder = parent(path)
+        while within(folder, root):
+            if self.tree.kustomizations(folder):
+                return False
+            if folder == root:
+                break
+            folder = parent(folder)
+        if within(target, root):
+            return False
+        if path.endswith(YAML_SUFFIXES) and self.tree.has_file(target):
+            if target not in self.included:
+                self.linked.add(target)
+                self._file(target, self._at(target))
+            return True
+        if target not in self.tree.folders or within(root, target):
+            return False
+        if target not in self.linked:
+            self.linked.add(target)
+            self._walk(target)
+        return True
 
     def _missing_folder(
         self, path: str, root: str, entry: FileEntry | None, where: Location

@@ -193,9 +193,18 @@ class SourceTree:
     """Regular files that are not excluded; a source has no symbolic links and no submodules."""
 
     def __init__(
-        self, entries: Mapping[str, FileEntry], ignore: IgnoreRules, *, kustomized: bool = True
+        self,
+        entries: Mapping[str, FileEntry],
+        ignore: IgnoreRules,
+        *,
+        kustomized: bool = True,
+        follows_links: bool = False,
     ) -> None:
-        """If not `kustomized`, kustomizations have no effect."""
+        """If not `kustomized`, kustomizations have no effect.
+
+        If it `follows_links`, a folder may have nothing but symbolic links.
+        """
+        self.follows_links = follows_links
         self._entries = entries
         self._ignore = ignore
         self._kustomized = kustomized
@@ -203,6 +212,8 @@ class SourceTree:
         for path, entry in entries.items():
             if entry.mode not in NON_FILE_MODES:
                 self._add_folder(parent(path)).files.append(path)
+            elif follows_links and entry.mode == SYMLINK_MODE:
+                self._add_folder(parent(path))
 
     def _add_folder(self, path: str) -> Folder:
         missing = []

@@ -150,10 +150,33 @@ def test_unknown_fields_in_lists() -> None:
     ]
 
 
-def test_labels_may_be_null() -> None:
-    noun, problems, _ = parse(CLUSTER_TYPE.replace("{size: large}", ""))
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [("", {}), ("{size: }", {"size": ""}), ("{size: ~, a: b}", {"size": "", "a": "b"})],
+)
+def test_labels_and_their_values_may_be_null(labels: str, expected: dict[str, str]) -> None:
+    noun, problems, _ = parse(CLUSTER_TYPE.replace("{size: large}", labels))
     assert isinstance(noun, ClusterType)
-    assert noun.labels == {}
+    assert noun.labels == expected
+    assert not problems
+
+
+def test_a_null_value_is_an_empty_text_in_all_labels() -> None:
+    noun, problems, _ = parse(
+        """\
+        apiVersion: scheduler.kalypso.io/v1alpha1
+        kind: Workload
+        metadata: {name: app, labels: {tier: }, annotations: {owner: }}
+        spec:
+          deploymentTargets:
+          - {name: web, environment: dev, labels: {purpose: }, manifests: {}}
+        """
+    )
+    assert isinstance(noun, Workload)
+    assert (noun.targets[0].labels, noun.annotations) == (
+        {"purpose": "", "tier": ""},
+        {"owner": ""},
+    )
     assert not problems
 
 

@@ -147,6 +147,52 @@ def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: 
     assert texts(discovery.warnings) == ([expected] if warned else [])
 
 
+@pytest.mark.parametrize(
+    ("path", "target", "read"),
+    [
+        ("app/x.yaml", "../shared/y.yaml", ["shared-y.yaml"]),
+        ("app/x.yml", "../shared/../shared/y.yaml", ["shared-y.yaml"]),
+        ("app/deep/x.yaml", "../../shared/y.yaml", ["shared-y.yaml"]),
+        ("app/x", "../shared", ["shared-y.yaml"]),
+        ("app/x", "../listed", ["listed-one.yaml"]),
+        ("app/x", "../shared/y.yaml", []),
+        ("app/x.yaml", "../nowhere.yaml", []),
+        ("app/x.yaml", "../hidden/z.yaml", []),
+        ("app/x", "..", []),
+    ],
+)
+def test_a_link_of_a_registered_folder_leads_to_its_target(
+    path: str, target: str, read: list[str]
+) -> None:
+    """Also where the folder has nothing else."""
+    tree = files("shared/y.yaml", "hidden/z.yaml", "listed/one.yaml", "listed/two.yaml")
+    tree |= {"listed/kustomization.yaml": kustomization("one.yaml"), ".sourceignore": "hidden/\n"}
+    discovery = discovered(tree, "app", links={path: target}, registered=True)
+    assert names(discovery) == read
+    assert discovery.problems == ()
+    assert not read or discovery.warnings == ()
+    assert all(document.where.path in tree for document in discovery.documents)
+
+
+def test_no_link_reads_a_file_twice() -> None:
+    links = {"app/b.yaml": "a.yaml", "app/c.yaml": "../s/y.yaml", "app/d.yaml": "../s/y.yaml"}
+    tree = files("app/a.yaml", "s/y.yaml")
+    assert names(discovered(tree, "app", links=links, registered=True)) == [
+        "app-a.yaml",
+        "s-y.yaml",
+    ]
+    for name in ("app/b.yaml", "app/e.yaml"):
+        links = {"app/c": "../s", "app/d": "../s", name: "../s/y.yaml"}
+        discovery = discovered(tree, "app", links=links, registered=True)
+        assert (names(discovery), discovery.problems) == (["app-a.yaml", "s-y.yaml"], ())
+
+
+def test_a_link_beside_a_kustomization_has_no_effect() -> None:
+    tree = files("app/a.yaml", "s/y.yaml") | {"app/kustomization.yaml": kustomization("a.yaml")}
+    links = {"app/b.yaml": "../s/y.yaml"}
+    assert names(discovered(tree, "app", links=links, registered=True)) == ["app-a.yaml"]
+
+
 def test_symbolic_links_elsewhere_or_excluded_are_ignored() -> None:
     discovery = discovered(
         {**files("a/x.yaml"), ".sourceignore": "bad\n"},

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import FILE_MODE, GIT_LINK_MODE, SYMLINK_MODE, FileEntry
-from kalypso_actions.sources.discovery import Discovery, discover
+from kalypso_actions.sources.discovery import Discovery, ParsedContents, discover
+from kalypso_actions.sources.limits import REGISTRATION
 
 REPOSITORY = "https://example.com/org/repo"
 
@@ -31,6 +32,7 @@ def discovered(
     submodules: Iterable[str] = (),
     built: Mapping[str, bytes] | None = None,
     whole_tree: bool = False,
+    registered: bool = False,
 ) -> Discovery:
     """Return the result of `discover` after all reads that it asks for."""
     bodies = {
@@ -43,6 +45,7 @@ def discovered(
     }
     entries |= {path: FileEntry(path, GIT_LINK_MODE, "", 0) for path in submodules}
     contents: dict[str, bytes] = {}
+    parsed = ParsedContents(REGISTRATION) if registered else None
     while True:
         discovery = discover(
             REPOSITORY,
@@ -51,6 +54,7 @@ def discovered(
             contents,
             built or {},
             whole_tree=whole_tree,
+            parsed=parsed,
         )
         if not discovery.wanted:
             return discovery
