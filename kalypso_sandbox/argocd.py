@@ -65,7 +65,7 @@ FIELDS: Final = {
 """The fields that `?fields=items.…` can select, and what Argo CD puts there."""
 
 
-class RefusedError(Exception):
+class DeniedError(Exception):
     """A refusal: a status of HTTP, a code of gRPC, and the message."""
 
     def __init__(self, status: int, code: int, message: str) -> None:
@@ -74,7 +74,7 @@ class RefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class AccountToken:
     """A token of an account; `policies` are those of the account."""
 
     server: str
@@ -95,7 +95,7 @@ class ArgoCD:
     store: Store
     lock: AbstractContextManager[Any]
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    _tokens: dict[str, Token] = field(default_factory=dict, repr=False)
+    _tokens: dict[str, AccountToken] = field(default_factory=dict, repr=False)
     _documents: dict[tuple[str, str], Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -124,7 +124,9 @@ class ArgoCD:
         if lifetime is not None:
             claims["exp"] = now + int(lifetime)
         with self.lock:
-            self._tokens[token_id] = Token(server, EVERYTHING if policies is None else policies)
+            self._tokens[token_id] = AccountToken(
+                server, EVERYTHING if policies is None else policies
+            )
         return sign(claims, self._key)
 
     def revoke_tokens(self, server: str) -> None:
@@ -153,21 +155,21 @@ class ArgoCD:
         named = {each for each, _ in self._documents} | {each.server for each in self._following()}
         return server in named | {token.server for token in self._tokens.values()}
 
-    def authenticate(self, server: str, authorization: str) -> tuple[Token, str]:
-        """Return the token in an Authorization header and its account. Raises RefusedError."""
+    def authenticate(self, server: str, authorization: str) -> tuple[AccountToken, str]:
+        """Return the token in an Authorization header and its account. Raises DeniedError."""
         scheme, _, value = authorization.partition(" ")
         if scheme.lower() != "bearer" or not value:
-            raise RefusedError(401, 16, "no session information")
+            raise DeniedError(401, 16, "no session information")
         claims = read_signed(value, self._key)
         if claims is None:
-            raise RefusedError(401, 16, "invalid session: token signature is invalid")
+            raise DeniedError(401, 16, "invalid session: token signature is invalid")
         if claims.get("exp", float("inf")) <= self.store.now.timestamp():
             expired = "invalid session: token has invalid claims: token is expired"
-            raise RefusedError(401, 16, expired)
+            raise DeniedError(401, 16, expired)
         account, token = claims["sub"].partition(":")[0], self._tokens.get(claims["jti"])
         if token is None or token.server != server:
             missing = f"account {account} does not have token with id {claims['jti']}"
-            raise RefusedError(401, 16, f"invalid session: {missing}")
+            raise DeniedError(401, 16, f"invalid session: {missing}")
         return token, account
 
     def applications(self, server: str) -> list[Json]:
@@ -482,15 +484,15 @@ def _add(routes: Blueprint, argocd: ArgoCD, path: str, handler: Callable[..., An
                 return Response("default backend - 404", 404, content_type="text/plain")
             try:
                 return handler(argocd, server, **parameters).response()
-            except RefusedError as error:
+            except DeniedError as error:
                 return error.answer.response()
 
     rule = f"{ARGOCD_PATH}<server>/api/{path}"
     routes.add_url_rule(rule, handler.__name__, view, methods=["GET"])
 
 
-def _token(argocd: ArgoCD, server: str) -> Token:
-    """Return the token of the request. Raises RefusedError."""
+def _token(argocd: ArgoCD, server: str) -> AccountToken:
+    """Return the token of the request. Raises DeniedError."""
     return argocd.authenticate(server, request.headers.get("Authorization", ""))[0]
 
 
@@ -513,7 +515,7 @@ def _read_application(argocd: ArgoCD, server: str, name: str) -> Answer:
         may = token.may("applications", "get", _object_of(each))
         if each["metadata"]["name"] == name and may:
             return Answer(200, each)
-    raise RefusedError(403, 7, "permission denied")
+    raise DeniedError(403, 7, "permission denied")
 
 
 def _list_clusters(argocd: ArgoCD, server: str) -> Answer:
@@ -526,14 +528,14 @@ def _list_clusters(argocd: ArgoCD, server: str) -> Answer:
 def _can_i(argocd: ArgoCD, server: str, resource: str, action: str, target: str) -> Answer:
     token = _token(argocd, server)
     if resource not in RESOURCES:
-        raise RefusedError(400, 3, f"{sorted(RESOURCES)} does not contain {resource}")
+        raise DeniedError(400, 3, f"{sorted(RESOURCES)} does not contain {resource}")
     return Answer(200, {"value": "yes" if token.may(resource, action, target) else "no"})
 
 
 def _user_info(argocd: ArgoCD, server: str) -> Answer:
     try:
         _, account = argocd.authenticate(server, request.headers.get("Authorization", ""))
-    except RefusedError:
+    except DeniedError:
         return Answer(200, {})
     return Answer(200, {"loggedIn": True, "username": account, "iss": "argocd"})
 
