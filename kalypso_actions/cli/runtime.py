@@ -13,15 +13,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
 from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
-from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.registry import COMMANDS, ChainCommand
-from kalypso_actions.commands.shared.context import Runtime
-from kalypso_actions.commands.shared.local_context import find_clone
+from kalypso_actions.commands.shared.context import Runtime, control_plane_of_clone
 from kalypso_actions.commands.shared.run import action_installer, run_command
 from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.reading import (
@@ -60,13 +57,6 @@ def github_inputs(
     for secret in secrets_of(inputs):
         runtime.runner.mask(secret)
     return inputs, runtime
-
-
-def control_plane_of_clone(environment: Mapping[str, str]) -> str:
-    """Return owner/name of the clone that contains the current folder; "" if there is none."""
-    clone = find_clone(Path(), Programs(os.environ))
-    urls = clone[1].remotes() if clone else ()
-    return GitHubServer.of_environment(environment).name_of(urls)
 
 
 def make_runtime(

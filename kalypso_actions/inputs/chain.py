@@ -125,11 +125,15 @@ class ClusterReportsInputs(ChainInputs):
     ] = EMPTY
 
 
+REVISION: Final = ": its id, abbreviated or not, a tag, or such as main~1"
+
+
 class CiInputs(PlanInputs):
     """Inputs of `kalypso ci`."""
 
     commit: Annotated[
-        CommitId, Option("The commit of main to check; default: the current one.")
+        str | None,
+        Option(f"The commit of main to check{REVISION}; default: the current one.", "REV"),
     ] = None
     first_environments: Annotated[
         List, Option("Where CD begins; default: as annotated on the Environment objects.")
@@ -146,7 +150,7 @@ class CdInputs(ChainInputs):
     """Inputs of `kalypso cd`."""
 
     environment: EnvironmentInput
-    commit: Annotated[Commit, Option("The commit of main to promote.")]
+    commit: Annotated[str, Option(f"The commit of main to promote{REVISION}.", "REV")]
     promoted_from: Annotated[
         str, Option("The previous environment, or ci; empty: a person started this.")
     ] = ""

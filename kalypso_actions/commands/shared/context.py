@@ -20,6 +20,7 @@ from kalypso_actions.clients.github import (
     repositories,
 )
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.local_context import find_clone
 from kalypso_actions.commands.shared.reading.allowed_repositories import (
     AllowedRepositories,
     TrustedRepositories,
@@ -165,6 +166,16 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
         replayed = inputs.now if isinstance(inputs, PlanInputs) else None
         runtime = dataclasses.replace(runtime, started=replayed or runtime.started)
         yield CommandContext(github, remotes, repositories, control_plane, runtime, trusted)
+
+
+def control_plane_of_clone(environment: Mapping[str, str]) -> str:
+    """Return owner/name of the clone that contains the current folder; "" if there is none.
+
+    Raises UsageError for a faulty GITHUB_API_URL or GITHUB_SERVER_URL.
+    """
+    clone = find_clone(Path(), Programs(environment))
+    urls = clone[1].remotes() if clone else ()
+    return GitHubServer.of_environment(environment).name_of(urls)
 
 
 def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:

@@ -12,10 +12,17 @@ from typing import Any
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.commands.registry import ChainCommand
-from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.shared.context import (
+    CommandContext,
+    Runtime,
+    control_plane_of_clone,
+    open_context,
+)
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
+from kalypso_actions.inputs.chain import ChainInputs
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
+from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import read_job_context
@@ -31,12 +38,15 @@ def run_command(
     given: dict[str, Any] = {}
     try:
         given = collect_inputs(command.model, options, runtime.environment)
+        job = read_job_context(runtime.environment)
+        if not (given.get("control-plane") or job.repository):
+            given["control-plane"] = control_plane_of_clone(runtime.environment)
         inputs = checked_inputs(command.model, given)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
         function = command.function
-        job = read_job_context(runtime.environment)
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
+            inputs = _with_commit_id(inputs, context)
             try:
                 result = function(inputs, context)
             except MissingExtraError as error:  # the command has written nothing yet
@@ -51,6 +61,20 @@ def run_command(
         exit_code = error.exit_code
     _report(command.name, result, runtime)
     return result, exit_code
+
+
+def _with_commit_id(inputs: ChainInputs, context: CommandContext) -> ChainInputs:
+    """Return the inputs with the id of the commit that the input `commit` names.
+
+    HEAD is the head of main. Raises KalypsoError for an unknown revision.
+    """
+    revision = getattr(inputs, "commit", None)
+    if not revision or is_commit_id(revision):
+        return inputs
+    url = context.url(context.control_plane)
+    commit = context.repositories.resolve(url, context.main(), revision)
+    context.runtime.log(f"commit {revision} is {commit}.")
+    return inputs.model_copy(update={"commit": commit})
 
 
 def _error_result(
