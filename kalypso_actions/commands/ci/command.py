@@ -133,12 +133,16 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     view = _view(checked, environments)
     fleet = check_fleet(view)
     own_warnings = {item.name: without_causes(item.warnings, fleet) for item in checked}
+    errors = tuple(without(of_level(fleet, "error"), problems))
+    # No commit of main makes what stands on an environment's own branch.
+    elsewhere = [item for item in errors if item.where and item.where.branch not in {"", main}]
     found = (
         *leveled(problems, "error"),
-        *leveled(without(of_level(fleet, "error"), problems), "error"),
+        *leveled((item for item in errors if item not in elsewhere), "error"),
         *leveled(by_environment({item.name: item.problems for item in checked}), "error"),
         *leveled(findings.warnings, "warning"),
         *leveled(by_environment(own_warnings), "warning"),
+        *leveled(elsewhere, "warning"),
         *of_level(fleet, "warning"),
         *leveled(findings.notes, "note"),
         *of_level(fleet, "note"),

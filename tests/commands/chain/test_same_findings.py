@@ -21,7 +21,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.report.chain_document import ChainDocument
 from tests.command_line import call_kalypso
 from tests.commands.chain import ci_runs, documents, previews, proposals
-from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, Organisation
 from tests.git_repositories import git
 
 API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
@@ -69,6 +69,28 @@ FAULTS: Final[dict[str, tuple[str, str]]] = {
 }
 """The code of a fault, and the document of dev that has it."""
 
+FAULTS_OF_MAIN: Final[dict[str, tuple[str, str]]] = {
+    "an unknown type of content": (
+        "content-type-unknown",
+        documents.template("shell", "a: 1\n", "config").replace(
+            "spec:\n", "spec:\n  contentType: bash\n"
+        ),
+    ),
+    "configuration that applies nowhere": (
+        "config-unmatched",
+        documents.config_map("north").replace("labels: {", "labels: {region: north, ") + "  A: b\n",
+    ),
+    "a field of a Template": (
+        "template-field-unknown",
+        documents.template("field", "a: {{ .Workspce }}\n"),
+    ),
+    "a schema that checks nothing": (
+        "schema-unmatched",
+        documents.config_schema("odd").replace("{name: odd}", "{name: odd, labels: {size: odd}}"),
+    ),
+}
+"""The same for main."""
+
 Finding = tuple[str, str, str]
 """The code, the file with the line, and the text."""
 
@@ -97,6 +119,25 @@ def test_the_seven_commands_tell_the_same(acme: Organisation, seed: int) -> None
     assert known_to_diff(acme) == len(expected)
 
 
+def test_faults_of_main(acme: Organisation) -> None:
+    """The objects of main are judged over all environments; schedule looks at one alone."""
+    files: dict[str, str | bytes | None] = {
+        f"faults/{number}.yaml": text for number, (_, text) in enumerate(FAULTS_OF_MAIN.values())
+    }
+    number = previews.propose(acme, files)
+    told: dict[str, set[Finding]] = {"preview": of_chain(previews.run(acme).document)}
+    acme.merge(number, CONTROL_PLANE)
+    told["ci"] = of_chain(ci_runs.run(acme, dry_run="true").document)
+    for environment in ENVIRONMENTS:
+        proposals.promote(acme, acme.head("main") or "", environment)
+    told["schedule"] = of_chain(proposals.run_schedule(acme, dry_run="true").document)
+    told |= told_locally(acme)
+    expected = told["validate"]
+    assert {code for code, _ in FAULTS_OF_MAIN.values()} <= {code for code, _, _ in expected}
+    assert told.pop("schedule") < expected
+    assert {name: each ^ expected for name, each in told.items() if each != expected} == {}
+
+
 def test_two_gitops_repos_of_one_tree(acme: Organisation) -> None:
     """schedule reads no branch of these; the other commands go on, and a preview fails."""
     second = documents.gitops_repo(acme.url(GITOPS), "dev", "second")
@@ -105,7 +146,9 @@ def test_two_gitops_repos_of_one_tree(acme: Organisation) -> None:
     assert preview.failed
     told = {"preview": of_chain(preview.document)}
     acme.merge(number, CONTROL_PLANE)
-    told["ci"] = of_chain(ci_runs.run(acme, dry_run="true").document)
+    ci = ci_runs.run(acme, dry_run="true")
+    assert not ci.failed  # the commit of main has no part in it
+    told["ci"] = of_chain(ci.document)
     told |= told_locally(acme)
     text = "GitOpsRepo 'second' names the same tree as 'main'"
     expected = {("gitops-repo-duplicate", "second.yaml:4", text)}
