@@ -15,7 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
+from kalypso_actions.model.kinds import IGNORE_ANNOTATION
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.sources.kustomization import (
     Kustomization,
@@ -45,6 +47,24 @@ UNREAD: Final = re.compile(
     re.MULTILINE,
 )
 """A document of a control plane, in JSON or YAML."""
+
+
+EFFECTIVE: Final = re.compile(rb"scheduler\.kalypso\.io/|platform-config|azure-app-config")
+"""Texts of documents that have an effect in a control plane."""
+
+
+def _has_effect(document: Document) -> bool:
+    """Whether a document would have an effect that nobody has acknowledged to be missing."""
+    match document.body:
+        case {"metadata": {"annotations": dict(annotations)}}:
+            if "document-ignored" in str(annotations.get(IGNORE_ANNOTATION, "")):
+                return False
+    if document.api_version.startswith("scheduler.kalypso.io/"):
+        return document.kind != "Environment"
+    match document.body:
+        case {"metadata": {"labels": {"platform-config": "true"}}}:
+            return document.kind == "ConfigMap"
+    return document.kind == "ConfigMap" and document.name.startswith("azure-app-config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +267,8 @@ class _Search:
         if root in self.tree.folders:
             self._walk(root)
             self._check_symlinks(root)
+            if self.parsed.limits is None:
+                self._ignored_documents(root)
         else:
             entry = self.entries.get(root)
             where = self._at(root if entry else "")
@@ -298,6 +320,34 @@ class _Search:
                 message = "the documents of this file are not read: it does not end with .yaml"
                 advice = "rename it: YAML may hold JSON; or list it in .sourceignore"
                 self._misnamed(path, message, advice)
+
+    def _ignored_documents(self, root: str) -> None:
+        """Warn of rules that exclude documents of a control plane, each rule once.
+
+        Environments count in any case, so control planes hide them from Flux.
+        """
+        hidden: dict[tuple[str, int], list[Document]] = {}
+        for path, rule in self.tree.ignored(root):
+            content = self._content(path) if self.entries[path].size <= MAX_BYTES else None
+            if content and EFFECTIVE.search(content):
+                documents = self.parsed.objects(self._at(path), content).documents
+                hidden.setdefault(rule, []).extend(filter(_has_effect, documents))
+        for (file, line), excluded in sorted(hidden.items()):
+            if excluded:
+                first = excluded[0]
+                count = counted(len(excluded), "document")
+                self.warnings.append(
+                    Problem(
+                        f"this line takes {count} of Kalypso's kinds away: {first.kind} "
+                        f"{first.name!r} in {first.where.path}{', …' if excluded[1:] else ''}",
+                        Location(self.repository, printable(file), line),
+                        f"remove the line, or add a line !{first.where.path} below it; rename the "
+                        "files, for example to .yaml.off, if they must have no effect, or "
+                        "acknowledge it in the documents",
+                        "document-ignored",
+                        related=tuple(document.where for document in excluded[:3]),
+                    )
+                )
 
     def _misnamed(self, path: str, message: str, advice: str) -> None:
         self.warnings.append(Problem(message, self._at(path), advice, "file-misnamed"))

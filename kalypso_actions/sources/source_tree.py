@@ -11,13 +11,14 @@ The default exclusions come first: a `.sourceignore` can include what they exclu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import re2
 from pathspec import PathSpec
 from pathspec.patterns.gitignore import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+from pathspec.util import CheckResult
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, FileEntry
@@ -127,10 +128,24 @@ class IgnoreRules:
             spec = self.specs.get(folder)
             if spec is not None:
                 decision = _decision(spec, path[len(folder) + 1 :] if folder else path)
-                if decision is not None:
-                    return decision
+                if decision.include is not None:
+                    return decision.include
             if not folder:
-                return bool(_decision(DEFAULTS, path))
+                return bool(_decision(DEFAULTS, path).include)
+            folder = parent(folder)
+
+    def rule(self, path: str) -> tuple[str, int] | None:
+        """Return the `.sourceignore` file and the line that exclude a file; None without any."""
+        folder = parent(path)
+        while True:
+            spec = self.specs.get(folder)
+            if spec is not None:
+                decision = _decision(spec, path[len(folder) + 1 :] if folder else path)
+                if decision.include is not None:
+                    file = f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE
+                    return (file, (decision.index or 0) + 1) if decision.include else None
+            if not folder:
+                return None
             folder = parent(folder)
 
 
@@ -166,19 +181,23 @@ def _patterns(
     for number, line in enumerate(lines, start=1):
         try:
             patterns.append(GitIgnoreSpecPattern(line))
-        except GitIgnorePatternError:
+        except (GitIgnorePatternError, re.error):
             message = f"{line.strip()!r} is not a pattern; it excludes nothing"
             place = Location(where.repository, where.path, number)
             advice = "see git's documentation of .gitignore"
             warnings.append(Problem(message, place, advice, "ignore-pattern-invalid"))
+            patterns.append(GitIgnoreSpecPattern(""))  # each line has its pattern
     return patterns
 
 
-def _decision(spec: Spec, path: str) -> bool | None:
-    """True: excluded; False: included by a `!` pattern; None: no pattern matches."""
+def _decision(spec: Spec, path: str) -> CheckResult[str]:
+    """Return the decision of the last pattern that matches, and its index.
+
+    `include` is True: excluded; False: included by a `!` pattern; None: no pattern matches.
+    """
     # Patterns and paths may contain bytes that are not UTF-8.
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return spec.check_file(text).include
+    return spec.check_file(text)
 
 
 @dataclass(slots=True)
@@ -233,6 +252,14 @@ class SourceTree:
             and entry.mode not in NON_FILE_MODES
             and not self._ignore.excludes(path)
         )
+
+    def ignored(self, root: str) -> Iterator[tuple[str, tuple[str, int]]]:
+        """Yield the YAML files below a folder that ignore rules exclude, each with its rule."""
+        for path, entry in self._entries.items() if self._ignore.specs else ():
+            if path.endswith(YAML_SUFFIXES) and entry.mode not in NON_FILE_MODES:
+                rule = self._ignore.rule(path) if within(path, root) else None
+                if rule:
+                    yield path, rule
 
     def symlinks(self, root: str) -> list[str]:
         """Return the symbolic links below a folder."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kalypso_actions.errors import Location
 from kalypso_actions.sources.yaml_documents import MAX_BYTES
 from tests.sources.trees import REPOSITORY, discovered, kustomization, manifest, names, texts
 
@@ -33,6 +34,48 @@ def test_a_misspelled_yaml_suffix_is_a_warning_if_the_file_would_count() -> None
     assert {warning.code for warning in discovery.warnings} == {"file-misnamed"}
     listed = kustomization("b/e.yaml")
     assert discovered(files("b/e.yaml", "a.YAML") | {"kustomization.yaml": listed}).warnings == ()
+
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {}\n"
+LABEL = '  labels: {platform-config: "true"}\n'
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("# no configuration\n/config/\n", (2, "config/all.yaml", 3)),
+        ("config/all.yaml\n*.md\n", (1, "config/all.yaml", 1)),
+        ("*.yaml\n!a.yaml\n", (1, "config/all.yaml", 3)),
+        ("[z-a]\n\nconfig\n", (3, "config/all.yaml", 3)),
+        ("config\n!config/*.yaml\n", None),
+        ("charts/\nenvironments/\nnotes.yaml\n", None),
+        ("acknowledged.yaml\n", None),
+    ],
+)
+def test_a_rule_that_excludes_documents_is_a_warning(
+    rules: str, expected: tuple[int, str, int] | None
+) -> None:
+    tree = {
+        "a.yaml": manifest("a"),
+        "config/all.yaml": CONFIG.format("all") + LABEL,
+        "config/azure.yaml": CONFIG.format("azure-app-config-eu"),
+        "config/flux.yaml": manifest("flux"),
+        "charts/values.yaml": "platform-config: on\n",
+        "environments/dev.yaml": manifest("dev", "Environment"),
+        "notes.yaml": CONFIG.format("notes"),
+        "acknowledged.yaml": manifest("b")
+        + "  annotations: {kalypso.io/ignore: document-ignored, kalypso.io/ignore-reason: later}\n",
+        ".sourceignore": rules,
+    }
+    found = [item for item in discovered(tree).warnings if item.code == "document-ignored"]
+    if expected is None:
+        assert found == []
+        return
+    (warning,) = found
+    line, path, count = expected
+    assert warning.where == Location(REPOSITORY, ".sourceignore", line)
+    assert f"takes {count} document" in warning.message
+    assert f"ConfigMap 'all' in {path}" in warning.message
 
 
 def test_documents_in_other_files_are_reported() -> None:
