@@ -103,8 +103,8 @@ class Command(Generic[InputsT, DocumentT]):
         raise NotImplementedError
 
     def exit_code(self, document: DocumentT) -> int:
-        """Return the exit code: 1 for problems."""
-        return 1 if getattr(document, "problems", ()) else 0
+        """Return the exit code."""
+        return 1 if document.failed else 0
 
     def log(self, *, calls: bool) -> None:
         """Log what `--verbose` asks for."""

@@ -99,7 +99,7 @@ needed.
             "kalypso render dev --gitops ../gitops@dev --out tree",
             "kalypso render dev --base-commit main --diff",
         ),
-        failure="problems, or with --exit-code a difference",
+        failure="problems, with --strict warnings, or with --exit-code a difference",
     ),
     "diff": LazyCommand(
         "local_commands",
@@ -130,6 +130,7 @@ needed.
             "kalypso validate --source https://github.com/acme/shop=../shop",
             "kalypso validate --workload .",
         ),
+        failure="problems, or with --strict warnings",
     ),
     "validate-workload": LazyCommand(
         "local_commands",

@@ -81,7 +81,7 @@ class RenderCommand(ReportedCommand[RenderInputs, RenderDocument]):
 
     def exit_code(self, document: RenderDocument) -> int:
         """Return 1 for problems, and with --exit-code for differences."""
-        return 1 if document.problems or (self.inputs.exit_code and document.diffs) else 0
+        return 1 if document.failed or (self.inputs.exit_code and document.diffs) else 0
 
     def show(self, document: RenderDocument) -> None:
         """Print the tree, or its differences, and the findings."""
@@ -95,7 +95,7 @@ class RenderCommand(ReportedCommand[RenderInputs, RenderDocument]):
             print_render_findings(stderr(), document, files, with_notes=with_notes)
         else:
             print_render(stdout(), document, files, with_notes=with_notes)
-        if document.problems:
+        if document.failed:
             return
         if inputs.out:
             typer.echo(f"written to {inputs.out}")
@@ -298,6 +298,7 @@ def validate_workload() -> None:
             "places": [inputs.path],
             "workload": True,
             "registration-text": inputs.registration_text,
+            "strict": inputs.strict,
             "output": "text",
         }
     )

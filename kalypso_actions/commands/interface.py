@@ -58,11 +58,6 @@ class CommandDocument(OutputDocument):
     if TYPE_CHECKING:
         problems: tuple[ProblemEntry, ...]
 
-    @property
-    def failed(self) -> bool:
-        """Whether the exit code is 1."""
-        return bool(self.problems)
-
     def show(self, console: Console) -> None:
         """Print the document for people; the command line prints the problems below it.
 

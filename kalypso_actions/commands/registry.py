@@ -129,6 +129,7 @@ CHAIN: Final = (
         "ci",
         "Check a commit of main in every environment, and start cd for the first ones.",
         examples=("kalypso ci --control-plane acme/control-plane --commit 4c1f0d2",),
+        failure="problems, or with --strict warnings",
         icon="check-circle",
         permissions=(
             READS_MAIN,
@@ -305,6 +306,7 @@ CHAIN: Final = (
             "kalypso preview",
             "kalypso preview --base main --head my-change --verbose",
         ),
+        failure="new problems, or with --strict new warnings",
         icon="eye",
         permissions=(
             READS_MAIN,

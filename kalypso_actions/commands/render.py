@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.folder import OutputFile, OutputFolder
@@ -35,7 +35,7 @@ from kalypso_actions.commands.shared.reading.snapshot import (
 )
 from kalypso_actions.comparison import Mask, unified_diff
 from kalypso_actions.comparison.differences import tree_changes
-from kalypso_actions.errors import Finding, KalypsoError
+from kalypso_actions.errors import Finding, KalypsoError, of_level
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files, tree_digest
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.inputs.local import RenderInputs
@@ -97,31 +97,31 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         plan = judged(plan, snapshot, view)
         findings = (*plan.findings, *base.notes(plan))
         plan = dataclasses.replace(plan, findings=findings)
+        readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
+        sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
+        of_sources = tuple(check_given_sources(sources, readings, context.programs))
+        warned = inputs.strict and of_level((*findings, *of_sources), "warning")
         commit = ""
-        if not plan.problems:
+        if not plan.problems and not warned:
             if out:
                 out.write(base.applied(plan))
             commit = _commit(branch_to, plan, base.tree) if branch_to else ""
         diffs = base.diffs(plan, inputs.mask) if inputs.compares and not plan.faults else ()
         plan = plan.without_contents()  # the document of a large fleet needs the memory
         main = main_position(snapshot, reader)
-        return _document(inputs, plan, snapshot, main, diffs, commit, reader, context)
+        changed = with_changes_of_main(findings, snapshot, main, reader)
+        document = _document(plan, snapshot, main, diffs, commit, (*changed, *of_sources))
+        return document.strictly(strict=inputs.strict)
 
 
 def _document(
-    inputs: RenderInputs,
     plan: Plan,
     snapshot: Snapshot,
     main: BranchPosition | None,
     diffs: tuple[FileDiffEntry, ...],
     commit: str,
-    reader: Reader,
-    context: LocalContext,
+    findings: Iterable[Finding],
 ) -> RenderDocument:
-    findings = with_changes_of_main(plan.findings, snapshot, main, reader)
-    readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
-    sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
-    of_sources = check_given_sources(sources, readings, context.programs)
     folder = snapshot.base_trees[0].path
     return RenderDocument(
         environment=plan.environment,
@@ -134,7 +134,7 @@ def _document(
         commit=commit,
         degraded=plan.degraded,
         left_out=LeftOutEntry.all_of(plan.left_out),
-        **finding_fields((*findings, *of_sources)),
+        **finding_fields(findings),
     )
 
 

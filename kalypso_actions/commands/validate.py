@@ -38,8 +38,11 @@ from kalypso_actions.report.validate_document import ValidateDocument
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     """Read the branches and check them together; an unreadable branch is a problem."""
-    if inputs.workload:
-        return _validate_workloads(inputs, context)
+    validated = _validate_workloads if inputs.workload else _validate_branches
+    return validated(inputs, context).strictly(strict=inputs.strict)
+
+
+def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
     with context.reader(inputs.source) as reader:
         clone = None if inputs.places or inputs.control_plane else context.clone(reader)
         _check_places(inputs.places, reader, context)

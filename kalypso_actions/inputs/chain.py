@@ -31,6 +31,7 @@ from kalypso_actions.inputs.values import (
     Percent,
     RepositoryName,
     Secret,
+    Strict,
     TreeInputs,
     Wheelhouse,
 )
@@ -143,6 +144,7 @@ class CiInputs(PlanInputs):
         Option("Start CD: auto (on a push to main), true or false."),
     ] = "auto"
     cd_workflow: CdWorkflow = "cd.yaml"
+    strict: Strict = False
     dry_run: DryRun = False
 
 
@@ -327,6 +329,7 @@ class PreviewInputs(PlanInputs):
             "registers and its base does not."
         ),
     ] = EMPTY
+    strict: Strict = False
     dry_run: DryRun = False
 
 
@@ -408,4 +411,5 @@ class ValidateWorkloadInputs(Inputs):
             "strict, or any (a warning on each), as in the jobs of the platform team."
         ),
     ] = "strict"
+    strict: Strict = False
     wheelhouse: Wheelhouse = ""

@@ -32,6 +32,7 @@ from kalypso_actions.inputs.values import (
     OutputInputs,
     PlanningInputs,
     RepositoryName,
+    Strict,
     TreeInputs,
     VerboseCalls,
     fault,
@@ -223,6 +224,7 @@ class RenderInputs(EnvironmentInputs):
     ] = False
     stat: Stat = False
     exit_code: ExitCode = False
+    strict: Strict = False
     notes: Notes = False
     output: ReportedOutput = "text"  # type: ignore[assignment]
 
@@ -279,6 +281,7 @@ class ValidateInputs(PlaneInputs, PlanningInputs):
         ),
     ] = False
     watch: Annotated[bool, Option("Check again whenever a file changes, until Ctrl-C.")] = False
+    strict: Strict = False
     notes: Notes = False
     output: ReportedOutput = "text"  # type: ignore[assignment]
 

@@ -210,6 +210,11 @@ Wheelhouse = Annotated[
 ]
 
 
+Strict = Annotated[
+    Flag, Option("Fail for warnings, too, unless they are acknowledged or stood before the change.")
+]
+
+
 class DeliveryInputs(Inputs):
     """The inputs about what registered repositories may deliver."""
 

@@ -22,6 +22,7 @@ from kalypso_actions.report.documents import (
     Entries,
     OutputDocument,
     ProblemEntry,
+    strict_end,
 )
 from kalypso_actions.report.escaping import json_text
 from kalypso_actions.report.markdown import MAIN, Mark, PipelineNode, code, pipeline_diagram
@@ -113,7 +114,10 @@ class CheckedEntry(OutputDocument):
 
 
 class CiDocument(ChainDocument):
-    """The output of `kalypso ci --output json`; `environments` are those where CD was started."""
+    """The output of `kalypso ci --output json`; `environments` are those where CD was started.
+
+    `warnings_fail`: with `strict`, CD was not started because of warnings.
+    """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where CD was started (JSON).",
@@ -125,6 +129,7 @@ class CiDocument(ChainDocument):
     commit: str = ""
     environments: tuple[str, ...] = ()
     checked: tuple[CheckedEntry, ...] = ()
+    warnings_fail: bool = False
 
     def outputs(self) -> Mapping[str, str]:
         """Return the outputs, with the numbers of problems and warnings."""
@@ -135,6 +140,7 @@ class CiDocument(ChainDocument):
     def headline(self) -> str:
         """The result as a line of plain text, also the description of the status."""
         warnings = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        warnings += strict_end(self)
         if self.problems:
             return counted(len(self.problems), "problem") + warnings
         numbers = [entry.assignments for entry in self.checked if entry.assignments is not None]

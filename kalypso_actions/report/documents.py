@@ -26,6 +26,8 @@ LEVELS: Final[dict[str, Level]] = {
 }
 """The lists of findings in a document, with the level of each."""
 
+STRICT_END: Final = "; warnings fail (strict)"
+
 CHANGES: Final = ("added", "modified", "deleted")
 
 Item = TypeVar("Item")
@@ -54,6 +56,16 @@ class OutputDocument(BaseModel):
     def to_json(self) -> str:
         r"""Format the document; a byte of a path that is not UTF-8 becomes \xff."""
         return json_text(self.model_dump(by_alias=True, mode="json"), indent=2)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the exit code is 1: for problems, and with `strict` for warnings."""
+        return bool(getattr(self, "problems", ()) or getattr(self, "warnings_fail", False))
+
+    def strictly(self, *, strict: bool) -> Self:
+        """Return the document; with `strict`, its warnings fail."""
+        fail = strict and bool(getattr(self, "warnings", ()))
+        return self.model_copy(update={"warnings_fail": fail})
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -257,6 +269,16 @@ def finding_counts(findings: Iterable[Finding]) -> str:
     """Return `1 problem, 2 warnings`, without acknowledged warnings."""
     counts = Counter(finding.level for finding in findings if not finding.reason)
     return f"{counted(counts['error'], 'problem')}, {counted(counts['warning'], 'warning')}"
+
+
+def finding_verdict(document: OutputDocument) -> str:
+    """Return the numbers of findings, and whether warnings make the run fail."""
+    return finding_counts(document.findings) + strict_end(document)
+
+
+def strict_end(document: OutputDocument) -> str:
+    """Return the end of a headline if warnings make the run fail."""
+    return STRICT_END if getattr(document, "warnings_fail", False) else ""
 
 
 def hidden_counts(findings: Iterable[Finding]) -> str:

@@ -22,7 +22,7 @@ from kalypso_actions.report.comparison_entries import (
     SetValueEntry,
     ValueChangeEntry,
 )
-from kalypso_actions.report.documents import CHANGES, Entries, OutputDocument, Where
+from kalypso_actions.report.documents import CHANGES, Entries, OutputDocument, Where, strict_end
 from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, MarkdownRoom
 
@@ -84,6 +84,7 @@ class PreviewDocument(ChainDocument):
     `branch` gets the change. It leads from the commit `base` to `head`, the merge of
     `pull_request`; `head_commit` is the head of the pull request. If nothing is `compared`,
     `problems` say why. `settings` are changed files from which previews take their settings.
+    `warnings_fail`: with `strict`, the new warnings fail.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -106,6 +107,7 @@ class PreviewDocument(ChainDocument):
     files_changed: int = 0
     problems_known: int = 0
     warnings_known: int = 0
+    warnings_fail: bool = False
     settings: Entries[str] = ()
     environments: Entries[PreviewEnvironmentEntry] = ()
 
@@ -212,7 +214,8 @@ def preview_headline(document: PreviewDocument) -> str:
         for name, entries in (("problem", document.problems), ("warning", document.warnings))
         if entries
     ]
-    return "; ".join(filter(None, (", ".join(findings), ", ".join(changes)))) or "nothing changes"
+    parts = (", ".join(findings) + strict_end(document), ", ".join(changes))
+    return "; ".join(filter(None, parts)) or "nothing changes"
 
 
 def preview_comment(document: PreviewDocument, facts: PreviewFacts) -> str:

@@ -18,6 +18,7 @@ from kalypso_actions.report.documents import (
     ProblemEntry,
     SourceEntry,
     finding_counts,
+    finding_verdict,
     hidden_counts,
 )
 from kalypso_actions.report.escaping import escape_line, escape_log_line
@@ -51,7 +52,7 @@ class RenderDocument(OutputDocument):
     If it is not `compared`, problems make the tree's content unknown, and `changes` are empty.
     `diffs` are those of `--diff` and `--stat`, with secrets masked. `commit` is the commit that
     `--commit-to` made, "" if it made none. `left_out` are the applications that are frozen or
-    missing.
+    missing. `warnings_fail` (`--strict`): nothing was written because of the warnings.
     """
 
     schema_name: str = Field("kalypso.render/v1", alias="schema")
@@ -65,6 +66,7 @@ class RenderDocument(OutputDocument):
     commit: str = ""
     degraded: bool = False
     left_out: tuple[LeftOutEntry, ...] = ()
+    warnings_fail: bool = False
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
@@ -104,7 +106,7 @@ def print_render_findings(
         print_line(console, f"registration {entry.registration!r} {entry.text}")
     rest = "" if with_notes else hidden_counts(document.all_findings)
     more = f", {rest}: --notes shows more" if rest else ""
-    console.print(f"{finding_counts(document.findings)}{more}")
+    console.print(f"{finding_verdict(document)}{more}")
 
 
 def _print_assignments(console: Console, document: RenderDocument) -> None:

@@ -17,6 +17,7 @@ from kalypso_actions.report.documents import (
     ProblemEntry,
     SourceEntry,
     finding_counts,
+    finding_verdict,
     hidden_counts,
 )
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_line
@@ -32,12 +33,13 @@ OUTPUTS: Final[Mapping[str, str]] = {
 
 
 class ValidateDocument(OutputDocument):
-    """The output of `kalypso validate --output json`."""
+    """The output of `kalypso validate --output json`; `warnings_fail` with `--strict`."""
 
     schema_name: str = Field("kalypso.validate/v1", alias="schema")
     sources: tuple[SourceEntry, ...] = ()
     main: tuple[PositionEntry, ...] = ()
     documents: int = 0
+    warnings_fail: bool = False
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
@@ -74,7 +76,7 @@ def print_validate(
     hidden = hidden_counts(document.all_findings)
     more = f", {hidden}" if hidden else ""
     more += ": --notes shows more" if hidden and not with_notes else ""
-    console.print(f"{document.checked}: {finding_counts(document.findings)}{more}")
+    console.print(f"{document.checked}: {finding_verdict(document)}{more}")
 
 
 def validate_summary(document: ValidateDocument) -> str:

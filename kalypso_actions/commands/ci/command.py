@@ -49,13 +49,14 @@ class _Checked:
     """The results of the checks.
 
     `first` are the environments for which ci starts cd, `arrows` the steps of promotion from main
-    on.
+    on. `new_warnings` are those of the documents and renderings, without faults that stood before.
     """
 
     environments: tuple[CheckedEnvironment, ...]
     first: tuple[str, ...]
     arrows: tuple[tuple[str, str], ...]
     findings: tuple[Finding, ...]
+    new_warnings: tuple[Finding, ...]
 
 
 def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
@@ -79,14 +80,15 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     document = CiDocument(
         commit=commit,
         checked=tuple(map(_entry, checked.environments)),
+        warnings_fail=inputs.strict and bool(checked.new_warnings),
         **finding_fields(checked.findings),
     )
-    state: StatusState = "failure" if document.problems else "success"
+    state: StatusState = "failure" if document.failed else "success"
     status = _status(context, commit, state, document.headline)
     is_push_to_main = _is_push_to_main(context, main)
     starts = (
         _starts(inputs, context, commit, checked.first)
-        if not document.problems and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main)
+        if not document.failed and starts_cd(inputs.start_cd, is_push_to_main=is_push_to_main)
         else []
     )
     if inputs.dry_run:
@@ -107,7 +109,7 @@ def ci(inputs: CiInputs, context: CommandContext) -> CommandResult:
     context.runtime.log(f"{commit[:7]}: {document.headline}.")
     url = context.url(context.control_plane)
     summary = ci_summary(document, url, started, checked.arrows)
-    return CommandResult(document, summary, failed=bool(document.problems))
+    return CommandResult(document, summary, failed=document.failed)
 
 
 def _head(context: CommandContext, main: str) -> str:
@@ -136,11 +138,13 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
     errors = tuple(without(of_level(fleet, "error"), problems))
     # No commit of main makes what stands on an environment's own branch.
     elsewhere = [item for item in errors if item.where and item.where.branch not in {"", main}]
+    known = {item.name: without_causes(item.known, fleet) for item in checked}
     found = (
         *leveled(problems, "error"),
         *leveled((item for item in errors if item not in elsewhere), "error"),
         *leveled(by_environment({item.name: item.problems for item in checked}), "error"),
         *leveled(findings.warnings, "warning"),
+        *leveled(by_environment(known), "warning"),
         *leveled(by_environment(own_warnings), "warning"),
         *leveled(elsewhere, "warning"),
         *of_level(fleet, "warning"),
@@ -148,12 +152,15 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         *of_level(fleet, "note"),
         *leveled(_awaiting_cd(checked, environments), "note"),
     )
-    documents = chain(reading.documents, *(item.documents for item in checked))
+    documents = tuple(chain(reading.documents, *(item.documents for item in checked)))
+    stood_before = set(leveled((*by_environment(known), *elsewhere), "warning"))
+    new = [item for item in found if item not in stood_before]
     return _Checked(
         tuple(checked),
         first,
         arrows(environments, first),
         settled(found, documents, _judged(view, url)),
+        of_level(settled(new, documents), "warning"),
     )
 
 
@@ -165,6 +172,7 @@ def _without_known(
         checked,
         problems=tuple(without(checked.problems, problems)),
         warnings=tuple(without(checked.warnings, (*problems, *warnings))),
+        known=tuple(without(checked.known, (*problems, *warnings))),
     )
 
 
@@ -222,7 +230,7 @@ def _entry(checked: CheckedEnvironment) -> CheckedEntry:
         assignments=len(plan.assignments) if plan else None,
         changes=changes_entry(plan.changes) if plan and checked.is_compared else None,
         problems=len(checked.problems),
-        warnings=len(checked.warnings),
+        warnings=len(checked.known) + len(checked.warnings),
     )
 
 

@@ -30,8 +30,10 @@ class CheckedEnvironment:
     """The result of a check; `plan` is None if the environment could not be rendered.
 
     `promoted_commit` is the commit of main that the environment has now. `is_compared`: a
-    GitOps branch could be read, and the plan has the changes to it. `scope` and `documents` are for
-    the fleet's checks. `awaits_cd`: the environment's branch has no base-repo.yaml yet.
+    GitOps branch could be read, and the plan has the changes to it. `known` are faults that stood
+    before the commit, and what could not be read: warnings that others have to mend. `scope` and
+    `documents` are for the fleet's checks. `awaits_cd`: the environment's branch has no
+    base-repo.yaml yet.
     """
 
     name: str
@@ -40,6 +42,7 @@ class CheckedEnvironment:
     is_compared: bool = False
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
+    known: tuple[Problem, ...] = ()
     scope: FleetScope | None = None
     documents: tuple[Document, ...] = ()
     awaits_cd: bool = False
@@ -60,7 +63,7 @@ class EnvironmentChecks:
         try:
             check = _EnvironmentCheck(environment, self)
         except KalypsoError as error:
-            return CheckedEnvironment(environment.name, warnings=error.problems)
+            return CheckedEnvironment(environment.name, known=error.problems)
         return check.result()
 
 
@@ -102,7 +105,8 @@ class _EnvironmentCheck:
             after.plan,
             bool(after.snapshot and after.snapshot.base_trees),
             broken.problems,
-            (*broken.warnings, *self._base_trees.warnings, *warnings),
+            warnings,
+            (*broken.warnings, *self._base_trees.warnings),
             scope_of(after.plan.fleet, after.snapshot) if after.plan and after.snapshot else None,
             tuple(documents_of(after.snapshot)) if after.snapshot else (),
             self._environment.promoted_commit is None,

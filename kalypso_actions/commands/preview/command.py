@@ -66,6 +66,7 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
         except KalypsoError as other:
             context.runtime.log(str(other.problem))
         raise
+    document = document.strictly(strict=inputs.strict)
     return _show(inputs, context, request, document, diffs)
 
 
@@ -112,7 +113,7 @@ def _show(
     _write_files(workspace, inputs, document, diffs)
     context.runtime.log(f"{preview_headline(document)}.")
     summary = preview_summary(document, facts)
-    return CommandResult(document, summary, failed=bool(document.problems))
+    return CommandResult(document, summary, failed=document.failed)
 
 
 def preview_writes(
@@ -127,7 +128,7 @@ def preview_writes(
     if request.status_commit and inputs.status_context:
         status = CommitStatus(
             inputs.status_context,
-            "failure" if document.problems else "success",
+            "failure" if document.failed else "success",
             preview_headline(document),
             facts.run_url,
         )
@@ -231,7 +232,7 @@ def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocume
             {},
         )
         notes = (*ProblemEntry.all_of(_uncommitted(clone, change)), *document.notes)
-        document = document.model_copy(update={"notes": notes})
+        document = document.model_copy(update={"notes": notes}).strictly(strict=inputs.strict)
     _write_files(Path(), inputs, document, diffs)
     return document
 

@@ -37,4 +37,4 @@ def dry_run_result(
         context.runtime.log(f"Would {entry.line}")
     context.runtime.log(f"{DRY_RUN}.")
     summary = dry_run_summary(command, document)
-    return CommandResult(document, summary, failed=bool(document.problems))
+    return CommandResult(document, summary, failed=document.failed)
