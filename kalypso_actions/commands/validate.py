@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from kalypso_actions.clients.git import is_path
+from kalypso_actions.clients.git import GitRepository, is_path
 from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import (
@@ -53,12 +54,11 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             readings, reader, allow_network=not is_folder, delivery=inputs.delivery
         )
         positions = [_position(reading, clone, reader) for reading in readings]
-        remotes = context.clones() if any(item and item.fault for item in positions) else ()
+        clones = context.clones() if any(item and item.fault for item in positions) else {}
+        absent = partial(_absent_commit, clones=clones, programs=context.programs)
         findings = validate_control_plane(
             [
-                dataclasses.replace(
-                    item, warnings=(*item.warnings, *_absent_commit(item, position, remotes))
-                )
+                dataclasses.replace(item, warnings=(*item.warnings, *absent(item, position)))
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
@@ -231,18 +231,24 @@ def _position(
 
 
 def _absent_commit(
-    reading: Reading, position: BranchPosition | None, remotes: Collection[str]
+    reading: Reading,
+    position: BranchPosition | None,
+    clones: Mapping[str, Path],
+    programs: Programs,
 ) -> Iterator[Problem]:
-    """Warn about a commit that the clone with these remotes lacks, although its main has it."""
+    """Warn about a commit that a clone lacks, although its main has it; `clones` are by URL."""
     base = _base_main(reading)
     if base is None or position is None or not position.fault:
         return
-    if repository_key(base.source.repo) in map(repository_key, remotes):
+    by_key = {repository_key(url): path for url, path in clones.items()}
+    clone = by_key.get(repository_key(base.source.repo))
+    if clone:
         branch = base.source.branch
+        command = GitRepository(clone, programs).fetch_command(branch, history=True)
         yield Problem(
             f"the commit {base.commit} of {branch} is not in this clone",
             base.commit_where or base.where,
-            f"git fetch origin {branch}; if it stays absent, write a commit that {branch} has",
+            f"{command}; if it stays absent, write a commit that {branch} has",
             "base-commit-absent",
         )
 

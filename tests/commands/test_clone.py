@@ -316,3 +316,26 @@ def test_a_clone_of_a_single_branch_names_what_it_lacks(
     git(tmp_path / "only-dev", *command.split()[1:])
     git(tmp_path / "only-dev", "remote", "set-url", remote, URL)
     assert call_kalypso("render").returncode == 0
+
+
+@pytest.mark.parametrize("remote", ["origin", "hub"])
+def test_a_shallow_clone_names_the_command_that_fetches_a_commit(
+    tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch, remote: str
+) -> None:
+    options = ("--quiet", "--depth=1", "--no-single-branch", "--origin", remote, "-b", "dev")
+    git(tmp_path, "clone", *options, f"file://{tmp_path}/origin", "shallow")
+    git(tmp_path / "shallow", "remote", "set-url", remote, URL)
+    monkeypatch.chdir(tmp_path / "shallow")
+    document = json.loads(call_kalypso("validate", "--json").stdout)
+    absent = [item for item in document["warnings"] if item["code"] == "base-commit-absent"]
+    assert absent[0]["advice"].startswith(f"git fetch --unshallow {remote} main; ")
+
+
+def test_preview_knows_the_branch_by_any_remote(clone: Path) -> None:
+    git(clone, "remote", "rename", "origin", "hub")
+    git(clone, "checkout", "--quiet", "-B", "change", "hub/main~1")
+    (clone / "notes.txt").write_text("1")
+    git(clone, "add", "--all")
+    git(clone, "commit", "--quiet", "-m", "note")
+    document = json.loads(call_kalypso("preview", "--base", "hub/main", "--json").stdout)
+    assert document["base"] == git(clone, "rev-parse", "hub/main~1")

@@ -219,10 +219,12 @@ class GitRepository:
         keeps_all = any(refspec.lstrip("+").startswith("refs/heads/*:") for refspec in kept)
         return bool(self.remote_names) and not keeps_all
 
-    def fetch_command(self, branch: str) -> str:
-        """Return the command that fetches a branch and keeps it."""
+    def fetch_command(self, branch: str, *, history: bool = False) -> str:
+        """Return the command that fetches and keeps a branch; with `history`, all its commits."""
+        is_shallow = history and self._query("rev-parse", "--is-shallow-repository") == "true"
+        remote = f"--unshallow {self.remote}" if is_shallow else self.remote
         target = f":refs/remotes/{self.remote}/{branch}" if self.has_some_branches else ""
-        return f"git fetch {self.remote} {shlex.quote(f'{branch}{target}')}"
+        return f"git fetch {remote} {shlex.quote(f'{branch}{target}')}"
 
     def subject(self, commit: str) -> str:
         """Return the first line of a commit's message. Raises KalypsoError."""

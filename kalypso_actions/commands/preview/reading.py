@@ -156,7 +156,7 @@ def request_of_clone(inputs: PreviewInputs, clone: CurrentClone) -> PreviewReque
     at the merge base, as a merge would. Raises KalypsoError.
     """
     branches = [clone.main, *(item.control_plane.branch for item in clone.environments.values())]
-    named_branch = inputs.base.removeprefix("origin/")
+    named_branch = inputs.base.removeprefix(f"{clone.repository.remote}/")
     is_branch = not inputs.base or named_branch in branches
     branch = named_branch if named_branch in branches else clone.checked_out or clone.main
     head = clone.repository.resolve(inputs.head or "HEAD")
