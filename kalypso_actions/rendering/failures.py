@@ -84,6 +84,9 @@ _GO: Final = re.compile(
 _FIELD: Final = re.compile(rf"can't evaluate field (\w+) in type {re.escape(str(DATA_TYPE))}")
 _FUNCTION: Final = re.compile(r'function "(\w+)" not defined')
 UNCLOSED: Final = re.compile(r"unclosed action started at [^:]*:(?P<line>\d+)")
+_RANGE: Final = re.compile(r"range can't iterate over (.*)", re.DOTALL)
+_LIST_ADVICE: Final = "write a list where the value is set, or print it without range"
+_SHOWN: Final = 60
 _CALL: Final = re.compile(r"error calling (?P<function>\w+): (?P<reason>.*)", re.DOTALL)
 
 
@@ -108,8 +111,10 @@ def in_plain_words(message: str) -> tuple[str, str]:
     if function:
         close = nearest(function[1], (*BUILTINS, *FUNCTIONS))
         return f": {fault}", f"did you mean {close}?" if close else ""
-    call = _CALL.fullmatch(fault)
-    if call and call["function"] == "fail":
-        return f": {call['reason']}", ""
+    looped, call = _RANGE.fullmatch(fault), _CALL.fullmatch(fault)
+    if looped:
+        value = repr(looped[1][:_SHOWN])
+        return f": range needs a list or a mapping, but {node} is {value}", _LIST_ADVICE
     reason = call["reason"] if call else fault
-    return f" at {node}: {reason}" if node else f": {reason}", ""
+    is_own = call is not None and call["function"] == "fail"
+    return f" at {node}: {reason}" if node and not is_own else f": {reason}", ""

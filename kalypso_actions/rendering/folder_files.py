@@ -116,15 +116,23 @@ def manifest_failure(
 
     An error in another text, such as the output of an earlier pass, has no line in a file.
     """
-    where = template.at(index)
+    where, place = template.at(index), (error.line, error.column)
     if error.line and error.text == template.manifests[index]:
         line, column = error.line, error.column
         if begun := UNCLOSED.search(error.message):
             # An unclosed action ends with the text, so report the place where it begins.
             line = int(begun["line"])
             column = error.text.split("\n")[line - 1].rfind("{{") + 1
+        elif error.opened >= 0:
+            line = error.text.count("\n", 0, error.opened) + 1
+            column = error.opened - error.text.rfind("\n", 0, error.opened)
+            place = line, column
         where = template.at(index, line, column)
     fault, advice = in_plain_words(error.message)
+    if error.opened >= 0:
+        end = error.text.find("}}", error.opened) + len("}}")
+        block = " ".join(error.text[error.opened : end].split())
+        fault, advice = f": {block} has no {{{{ end }}}}", "add {{ end }} where the block ends"
     if code == "template-invalid" and not UNCLOSED.search(error.message):
         advice = _open_action(template, index, error) or advice
     verb = "is invalid" if code == "template-invalid" else "fails"
@@ -132,7 +140,7 @@ def manifest_failure(
         error.message,
         where,
         advice or "correct the Template, or the data that it reads",
-        excerpt=Excerpt(error.text, error.line, error.column) if error.text else None,
+        excerpt=Excerpt(error.text, *place) if error.text else None,
         code=code,
         plain=f"Template {template.name!r} {verb}{fault}",
     )

@@ -15,11 +15,15 @@ class ManifestError(Exception):
 
     `message` is the engine's complete message, as upstream reports it. `text` is the template that
     failed: the manifest, a text inside it, or the output of an earlier pass. `line` and `column`
-    are places in it; they count from 1, and 0 means unknown.
+    are places in it; they count from 1, and 0 means unknown. `opened` is the position of the block
+    that has no end; -1 for other errors.
     """
 
-    def __init__(self, message: str, line: int = 0, column: int = 0, text: str = "") -> None:
+    def __init__(
+        self, message: str, line: int = 0, column: int = 0, text: str = "", opened: int = -1
+    ) -> None:
         super().__init__(message)
+        self.opened = opened
         self.message = message
         self.line = line
         self.column = column
@@ -173,5 +177,5 @@ def _parse(text: str) -> gotemplate.Template:
 
 def _failed(error: gotemplate.TemplateError | gotemplate.FunctionError, text: str) -> ManifestError:
     if isinstance(error, gotemplate.TemplateError):
-        return ManifestError(error.message, error.line, error.column, text)
+        return ManifestError(error.message, error.line, error.column, text, error.opened)
     return ManifestError(str(error))  # Python cannot represent the data

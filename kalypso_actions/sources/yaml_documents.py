@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,6 +33,9 @@ MAX_PROBLEMS: Final = 100
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
 LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MERGE_KEY: Final = "<<"
+BEGINNING: Final = ("apiVersion", "kind")
+"""The keys with which documents of Kubernetes begin."""
+SEPARATOR_MISSING: Final = "yaml-separator-missing"
 INDENTING_TAB: Final = re.compile(" *\t")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -178,8 +181,11 @@ class _Composer:
             raise _UnreadableError(
                 f"the file has more than {MAX_DOCUMENTS} documents", mark, "split it"
             )
+        before = len(self.problems)
         body = self._value(start, ())
         next(self.events)  # the document's end
+        if any(problem.code == SEPARATOR_MISSING for problem in self.problems[before:]):
+            return None  # other findings would be consequences
         if body is None or body in ({}, []):
             return None
         if isinstance(body, dict):
@@ -282,6 +288,7 @@ class _Composer:
     def _mapping(self, path: Path) -> dict[str, object]:
         entries: dict[str, object] = {}
         merges: list[tuple[object, Mark]] = []
+        repeated: list[tuple[str, int, Mark]] = []
         for event in self.events:
             if isinstance(event, yaml.MappingEndEvent):
                 break
@@ -296,13 +303,32 @@ class _Composer:
             key = self._key(event)
             here = (*path, key)
             if key in entries:
-                self._repeated(key, self.marks[here][0], _mark(event))
+                repeated.append((key, self.marks[here][0], _mark(event)))
             value = next(self.events)
             self.marks[here] = _entry_mark(event, value)
             entries[key] = self._value(value, here)
+        if path or not self._separators(repeated):
+            for key, first, mark in repeated:
+                lines = f"{first} and {mark[0]}"
+                message = f"the key {key!r} is duplicate, on lines {lines}; the last one counts"
+                self._report(
+                    self.warnings, "yaml-key-duplicate", message, mark, "remove one of them"
+                )
         for merged, mark in merges:
             _merge(entries, merged, mark)
         return entries
+
+    def _separators(self, repeated: Sequence[tuple[str, int, Mark]]) -> bool:
+        """Report where a document begins inside another one; return False if none does."""
+        keys = {key for key, _, _ in repeated} & set(BEGINNING)
+        if len(keys) < len(BEGINNING):
+            return False
+        for key, _, mark in repeated:
+            if key == next(name for name, _, _ in repeated if name in keys):
+                message = "a second document begins here, without --- before it: the first is lost"
+                advice = "write --- on a line of its own before it"
+                self._report(self.problems, SEPARATOR_MISSING, message, mark, advice)
+        return True
 
     def _key(self, event: yaml.Event) -> str:
         """Return a key as text.
@@ -332,11 +358,6 @@ class _Composer:
             f'write it in quotes: "{text}"',
         )
         return text
-
-    def _repeated(self, key: str, first: int, mark: Mark) -> None:
-        lines = f"{first} and {mark[0]}"
-        message = f"the key {key!r} is duplicate, on lines {lines}; the last one counts"
-        self._report(self.warnings, "yaml-key-duplicate", message, mark, "remove one of them")
 
     def _report(
         self, problems: list[Problem], code: str, message: str, mark: Mark, advice: str = ""

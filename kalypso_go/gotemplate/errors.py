@@ -28,7 +28,8 @@ class TemplateError(Exception):
     `template: top:7:20: executing "three" at <index "hi" $>: error calling index: …`;
     `detail` is the part after the position. `name` is the template's name. `line` counts from 1,
     `column` counts characters from 1 (Go's text counts bytes from 0, and parse errors have no
-    column); 0 means unknown.
+    column); 0 means unknown. `opened` is the position of the block that the text does not end; -1
+    for other errors.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class TemplateError(Exception):
         self.line = line
         self.column = column
         self.detail = detail or message
+        self.opened = -1
 
     def __str__(self) -> str:
         return self.message

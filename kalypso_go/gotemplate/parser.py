@@ -97,6 +97,8 @@ class _Parser:
         self.max_depth = max_depth
         self.trees = trees
         self.depth = self.loops = 0
+        self.opened: list[Item] = []
+        """The keywords of the blocks that are open, the innermost last."""
         self.items: list[Item] = []
         self.index = 0
         self.action: Item | None = None
@@ -108,6 +110,7 @@ class _Parser:
         """Return a parser for a definition at the current position."""
         parser = _Parser(self.source, self.stream, self.names, self.max_depth, self.trees)
         parser.depth = self.depth
+        parser.opened = self.opened
         return parser
 
     def top(self) -> None:
@@ -118,8 +121,11 @@ class _Parser:
             if self.peek().kind is ItemKind.LEFT_DELIMITER:
                 start = self.index
                 self.next()
-                if self.next_non_space().kind is ItemKind.DEFINE:
+                keyword = self.next_non_space()
+                if keyword.kind is ItemKind.DEFINE:
+                    self.opened.append(keyword)
                     self.inner().define()
+                    self.opened.pop()
                     continue
                 self.index = start
             node = self.text_or_action()
@@ -155,7 +161,10 @@ class _Parser:
             if isinstance(node, _Closing):
                 return Body(position, tuple(nodes)), node
             nodes.append(node)
-        raise self.error("unexpected EOF")
+        error = self.error("unexpected EOF")
+        if self.opened:
+            error.opened = self.source.text.rfind("{{", 0, self.opened[-1].position)
+        raise error
 
     def text_or_action(self) -> Statement | _Closing:
         item = self.next_non_space()
@@ -173,7 +182,10 @@ class _Parser:
         item = self.next_non_space()
         control = _CONTROLS.get(item.kind)
         if control is not None:
-            return control(self, item)
+            self.opened.append(item)
+            node = control(self, item)
+            self.opened.pop()
+            return node
         self.index -= 1
         return Action(item.position, self.pipeline("command", ItemKind.RIGHT_DELIMITER))
 

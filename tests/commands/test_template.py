@@ -183,6 +183,16 @@ def test_a_byte_that_is_cut_from_its_character(tmp_path: Path) -> None:
             """,
         ),
         (
+            "{{ .Namespace }}",
+            "{{ if .Namespace }}{{ range .Labels }}{{ end }}",
+            "is invalid: {{ if .Namespace }} has no {{ end }}",
+            11,
+            """
+            11 | namespace: {{ if .Namespace }}{{ range .Labels }}{{ end }}
+               |            ^
+            """,
+        ),
+        (
             "name: {{ .Dep",
             "name: {{ nofunction .Dep",
             'is invalid: function "nofunction" not defined',

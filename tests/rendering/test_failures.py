@@ -25,6 +25,12 @@ GO = 'template: template:3:7: executing "template" at '
             id="a field of a text",
         ),
         pytest.param(
+            f"{GO}<.ConfigData.LOG>: range can't iterate over info",
+            ": range needs a list or a mapping, but .ConfigData.LOG is 'info'",
+            "write a list where the value is set, or print it without range",
+            id="a text in place of a list",
+        ),
+        pytest.param(
             f'{GO}<fail "no region">: error calling fail: no region\nsee the guide',
             ": no region\nsee the guide",
             "",

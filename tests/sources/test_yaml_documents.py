@@ -177,6 +177,37 @@ def test_key_written_twice_is_a_warning_and_the_last_wins() -> None:
     assert not parsed.problems
 
 
+ONE = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: one\n"
+SPEC = "spec: {a: 1}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "rest"),
+    [
+        (ONE + ONE, [5], 0),
+        (ONE + SPEC + ONE, [6], 0),
+        (ONE + SPEC + ONE + SPEC + ONE, [6, 11], 0),
+        ("kind: A\napiVersion: v1\n" * 2, [3], 0),
+        (ONE + "---\n" + ONE + ONE + "---\n" + ONE, [10], 2),
+    ],
+)
+def test_a_separator_that_is_missing_is_the_only_finding(
+    text: str, lines: list[int], rest: int
+) -> None:
+    parsed = parse(text)
+    assert [problem.where and problem.where.line for problem in parsed.problems] == lines
+    assert {problem.code for problem in parsed.problems} == {"yaml-separator-missing"}
+    assert (len(parsed.documents), parsed.warnings) == (rest, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"{ONE}kind: Secret\n", f"{ONE}metadata: {{}}\n", f"items:\n- a: {{{{}}: 1}}\n{SPEC * 2}"],
+)
+def test_other_repeated_keys_are_no_missing_separator(text: str) -> None:
+    assert "yaml-separator-missing" not in {problem.code for problem in parse(text).problems}
+
+
 @pytest.mark.parametrize("key", ["1", "0", "-7", "8080"])
 def test_decimal_keys_are_texts(key: str) -> None:
     parsed = parse(f"{key}: 2\n")

@@ -243,6 +243,27 @@ def failure(text: str) -> TemplateError | None:
     return None
 
 
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        ("a {{if 1}} b", "{{if 1}} b"),
+        ("{{if 1}}{{range 2}}{{end}}", "{{if 1}}{{range"),
+        ("{{if 1}}{{- range 2}}", "{{- range 2}}"),
+        ("{{with 1}}{{else}}", "{{with 1}}"),
+        ("{{if 1}}{{else if 2}}", "{{if 1}}"),
+        ('{{define "a"}}{{if 1}}{{end}}', "{{define"),
+        ('{{define "a"}}{{end}}{{block "b" .}}x', "{{block"),
+        ("{{if 1}}{{end}}{{end}}", ""),
+        ("{{if 1", ""),
+    ],
+)
+def test_a_block_without_an_end_is_known(text: str, block: str) -> None:
+    error = failure(text)
+    assert error
+    assert (text[error.opened :] if error.opened >= 0 else "").startswith(block)
+    assert (error.opened >= 0) == bool(block)
+
+
 @given(st.text() | TEMPLATES)
 def test_any_text_gives_trees_or_a_located_error(text: str) -> None:
     error = failure(text)
