@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from kalypso_actions.errors import UsageError
+from kalypso_actions.model.application import SchemaFault
 
 PACKAGE: Final = "kubernetes-validate"
 
@@ -40,15 +41,15 @@ class KubernetesSchemas:
         self._version = wanted
         self._validator = lru_cache(maxsize=None)(self._build)
 
-    def errors(self, body: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield the path and message of each fault. Raises KeyError for a kind without a schema."""
+    def errors(self, body: Mapping[str, Any]) -> Iterator[SchemaFault]:
+        """Yield each fault. Raises KeyError for a kind without a schema."""
         validator = self._validator(str(body["kind"]), str(body["apiVersion"]))
         if validator is None:
             raise KeyError(body["kind"])
         for error in sorted(
             validator.iter_errors(body), key=lambda item: list(map(str, item.path))
         ):
-            yield tuple(error.path), error.message
+            yield SchemaFault(tuple(error.path), error.message)
 
     def _build(self, kind: str, api_version: str) -> Any:
         """Return a validator; None for a kind that the schemas do not have."""

@@ -13,9 +13,10 @@ import posixpath
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Self
+from typing import Final, Literal, NamedTuple, Self
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.documents import Path
 from kalypso_actions.model.layout import TRACKING_FOLDER
 
 Compatibility = Literal["none", "current", "2023"]
@@ -88,6 +89,14 @@ class Target:
     def name(self) -> str:
         """The name of the folder."""
         return posixpath.basename(self.folder)
+
+
+class SchemaFault(NamedTuple):
+    """A fault of an object by a schema; another release may accept one that is not certain."""
+
+    path: Path
+    message: str
+    is_certain: bool = True
 
 
 @dataclass(slots=True)

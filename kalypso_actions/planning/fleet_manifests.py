@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Finding, Location, Problem, leveled
@@ -22,6 +22,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, Template
 from kalypso_actions.model.layout import CONFIG_SCRIPT
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import (
     MARK,
@@ -53,16 +54,20 @@ _OBJECT: Final = re.compile(r"""^[ {-]*["']?apiVersion["']? *:""", re.MULTILINE)
 _KIND: Final = re.compile(r"^kind *:", re.MULTILINE)
 _METADATA: Final = re.compile(r"^metadata *:", re.MULTILINE)
 
-_OWN_RULES: Final = ManifestRules(are_of_application=False)
+_OWN_RULES: Final = ManifestRules(schema_errors=schema_faults, are_of_application=False)
 
 
 class ManifestFault(NamedTuple):
-    """A fault of an assignment's file, at the line of the Template that prints it."""
+    """A fault of an assignment's file, at the line of the Template that prints it.
+
+    Only `strict` rules tell of one that is not certain, as a warning.
+    """
 
     code: str
     message: str
     advice: str
     where: Location
+    is_certain: bool = True
 
 
 class CheckedFile(NamedTuple):
@@ -87,7 +92,7 @@ class ManifestChecker:
     def __init__(self, templates: Iterable[Template]) -> None:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
-        self._renaming = Renaming(KNOWN)
+        self._renaming = Renaming((*KNOWN, *schema_words()))
         self._places: dict[tuple[str, str, str], Location] = {}
         self._lines: dict[str, _PrintingLines] = {}
 
@@ -150,7 +155,8 @@ class ManifestChecker:
         if where is None:
             line = problem.where.line if problem.where else 0
             where = self._places[cause] = self._place(assignment, name, text.rows, line)
-        return ManifestFault(problem.code, problem.message, problem.advice, where)
+        is_certain = problem.level == "error"
+        return ManifestFault(problem.code, problem.message, problem.advice, where, is_certain)
 
     def _place(self, assignment: Assignment, name: str, rows: Sequence[str], line: int) -> Location:
         template = self._templates.get(name)
@@ -180,12 +186,13 @@ def _checked_text(file: str, content: bytes) -> _Text:
         b"\0".join(part.encode("unicode_escape") for part in (kind, group, *names))
         for group, kind, *names in known
     )
-    if not findings.problems:
+    problems = (*findings.problems, *leveled(findings.warnings, "warning"))
+    if not problems:
         return _Text(bool(objects), (), objects)
     text = content.decode("utf-8", "replace")
     return _Text(
         bool(objects) or _seems_object(text),
-        tuple(findings.problems),
+        problems,
         objects,
         text.split("\n"),
     )
@@ -276,9 +283,13 @@ def are_own(assignment: Assignment, checked: Checked) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ManifestJudgement:
-    """All findings of a fleet's manifests, and the first fault of each assignment by its folder."""
+    """All findings of a fleet's manifests, and the folders of all assignments that have one.
+
+    `faulty` has the first certain fault of each assignment by its folder.
+    """
 
     findings: tuple[Finding, ...] = ()
+    folders: frozenset[str] = frozenset()
     faulty: Mapping[str, Failure] = field(default_factory=dict)
 
 
@@ -309,14 +320,25 @@ def judge_manifests(
         *_faults(rows, with_objects),
         *_duplicates(rows, by_name),
     ):
+        if manifests == "warn" and not fault.is_certain:
+            continue
         cause = causes.setdefault((fault.where, fault.code), _Cause(name, fault, assignment))
         cause.folders.add(assignment.folder)
+        if not fault.is_certain:
+            continue
         failure = Failure(
             _subject(name, by_name) + fault.message, fault.where, fault.advice, code=fault.code
         )
         faulty.setdefault(assignment.folder, failure)
-    level: Literal["error", "warning"] = "error" if manifests == "strict" else "warning"
-    found = leveled((_told(cause, by_name) for cause in causes.values()), level, "assignment")
+    is_strict = manifests == "strict"
+    found = [
+        replace(
+            _told(cause, by_name),
+            level="error" if is_strict and cause.fault.is_certain else "warning",
+            scope="assignment",
+        )
+        for cause in causes.values()
+    ]
     notes = (
         Problem(
             f"Template {name!r} prints no Kubernetes object: its files are not checked",
@@ -327,7 +349,8 @@ def judge_manifests(
         for name in without
         if name not in with_objects and name in by_name
     )
-    return ManifestJudgement((*found, *leveled(notes, "note", "assignment")), faulty)
+    folders = frozenset().union(*(cause.folders for cause in causes.values()))
+    return ManifestJudgement((*found, *leveled(notes, "note", "assignment")), folders, faulty)
 
 
 def _faults(

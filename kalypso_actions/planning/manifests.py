@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import Findings
+from kalypso_actions.model.application import Findings, SchemaFault
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import label_key_fault, label_value_fault
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
@@ -77,15 +77,15 @@ KNOWN: Final = (
 
 TOO_LARGE: Final = "look for a loop, or divide the target"
 
-SchemaErrors = Callable[[Mapping[str, object]], Iterable[tuple[Path, str]]]
+SchemaErrors = Callable[[Mapping[str, object]], Iterable[SchemaFault]]
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestRules:
     """The namespace of a target's objects ("" for any), and globs of other allowed namespaces.
 
-    `schema_errors` yields the path and message of each fault that Kubernetes' schemas find, or
-    raises KeyError for a kind without a schema. If the rules are not `strict`, as with upstream's
+    `schema_errors` yields each fault that schemas find, or raises KeyError for a kind that must
+    have a schema and has none. If the rules are not `strict`, as with upstream's
     bytes, refusals are only warnings. `are_of_application` adds the checks of applications.
     """
 
@@ -366,13 +366,17 @@ class _Check:
         if self.rules.schema_errors is None:
             return
         try:
-            for path, fault in self.rules.schema_errors(document.body):
+            for path, fault, is_certain in self.rules.schema_errors(document.body):
                 if path in reported:
                     continue
                 message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
                 place = self.value_at(document, *path) if path else self.at(document)
                 advice = "correct the template, or the values that it reads"
-                self.refuse(Problem(message, place, advice, "manifest-schema"))
+                if is_certain:
+                    self.refuse(Problem(message, place, advice, "manifest-schema"))
+                else:
+                    unknown = Problem(message, place, advice, "manifest-field-unknown")
+                    self.findings.warnings.append(unknown)
         except KeyError:
             message = f"there is no schema of {document.api_version} {document.kind}"
             place, advice = self.at(document), "only kinds of Kubernetes itself are checked"

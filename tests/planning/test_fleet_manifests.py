@@ -21,6 +21,7 @@ kind: Kustomization
 metadata:
   name: {{ .DeploymentTargetName }}
 """
+SOUND = HEAD.replace("kustomize.toolkit.fluxcd.io", "acme.example")
 SPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {{ .Namespace }}\n"
 MAP = """\
 apiVersion: v1
@@ -36,7 +37,7 @@ QUOTED = (
 
 
 def planned(
-    reconciler: str = HEAD,
+    reconciler: str = SOUND,
     namespace: str = SPACE,
     config: str = QUOTED,
     *,
@@ -68,11 +69,11 @@ FAULTS = {
         ("manifest-invalid", "config.yaml:15", "not valid YAML"),
     ),
     "a value without quotes": (
-        {"reconciler": HEAD + "spec:\n  path: {{ .Manifests.path }}\n"},
+        {"reconciler": SOUND + "spec:\n  path: {{ .Manifests.path }}\n"},
         ("manifest-invalid", "reconciler.yaml:13", "cannot start any token"),
     ),
     "a question mark that only kyaml refuses": (
-        {"reconciler": HEAD + "spec: {path: why?}\n"},
+        {"reconciler": SOUND + "spec: {path: why?}\n"},
         ("manifest-invalid", "reconciler.yaml:12", "kustomize cannot read it"),
     ),
     "a Namespace without a name": (
@@ -120,6 +121,38 @@ FAULTS = {
     "an annotation that Kubernetes refuses": (
         {"namespace": SPACE + "  annotations:\n    a b: x\n"},
         ("manifest-label-invalid", "namespace.yaml:13", "metadata.annotations: 'a b'"),
+    ),
+}
+
+
+GIT = HEAD + "spec:\n  interval: 1m\n  prune: true\n  sourceRef: {kind: GitRepository, name: a}\n"
+FAULTS |= {
+    "a misspelled kind": (
+        {"reconciler": GIT.replace("Kustomization", "Kustomisation")},
+        ("manifest-schema", "reconciler.yaml:9", "has no kind Kustomisation"),
+    ),
+    "a misspelled field": (
+        {"reconciler": GIT.replace("sourceRef", "sourceref")},
+        ("manifest-schema", "reconciler.yaml:15", "no field sourceref: did you mean sourceRef?"),
+    ),
+    "a version that there never was": (
+        {"reconciler": GIT.replace("fluxcd.io/v1", "fluxcd.io/v2")},
+        ("manifest-schema", "reconciler.yaml:8", "fluxcd.io/v2 is not a version of Kustomization"),
+    ),
+    "a text for a boolean": (
+        {"reconciler": GIT.replace("true", '"true"')},
+        ("manifest-schema", "reconciler.yaml:14", "spec.prune: it is a text where a boolean"),
+    ),
+    "a required field": (
+        {"reconciler": GIT.replace("  interval: 1m\n", "")},
+        ("manifest-schema", "reconciler.yaml:12", "spec: the field interval is missing"),
+    ),
+    "a misspelled field of Kubernetes itself": (
+        {
+            "namespace": SPACE + "---\napiVersion: v1\nkind: Service\nmetadata:\n  name: a\n"
+            "  namespace: {{ .Namespace }}\nspec:\n  selektor: {a: b}\n"
+        },
+        ("manifest-schema", "namespace.yaml:19", "did you mean selector?"),
     ),
 }
 
@@ -189,9 +222,34 @@ def test_targets_of_different_cluster_types_may_have_the_same_object() -> None:
         policies=[policy("all")],
         targets=[target("web")],
         templates=[
-            template("reconciler", HEAD),
+            template("reconciler", SOUND),
             template("namespace", SPACE.replace(".Namespace", ".Workspace")),
             template("config", QUOTED),
         ],
     )
     assert plan(fleet_, options=STRICT).findings == ()
+
+
+def test_a_field_that_a_newer_release_may_have_is_a_warning_of_strict_rules() -> None:
+    newer = GIT + "  brandNew: true\n"
+    assert planned(newer).findings == ()
+    made = planned(newer, options=STRICT)
+    (warning,) = made.warnings
+    assert (warning.code, made.problems) == ("manifest-field-unknown", ())
+    assert "fluxcd/kustomize-controller v" in warning.message
+    assert warning.where
+    assert warning.where.line == 16
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GIT,
+        GIT.replace("/v1\n", "/v1beta2\n"),
+        GIT.replace("kustomize.toolkit.fluxcd.io/v1", "acme.example/v7"),
+        "apiVersion: apps/v1\nkind: Widget\nmetadata: {name: {{ .DeploymentTargetName }}}\n",
+    ],
+    ids=["sound", "an older version", "an unknown group", "an unknown kind"],
+)
+def test_what_no_schema_refuses(text: str) -> None:
+    assert planned(text, options=STRICT).findings == ()

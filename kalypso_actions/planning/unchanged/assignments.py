@@ -114,7 +114,6 @@ def render_changed(
             known.pop(place, None)
     judged, manifests = renderer.judge([*rendered.values()], folders)
     rendered = {item.assignment.folder: item for item in judged}
-    faulty = frozenset(manifests.faulty)
     changed_types = {item.cluster_type.name for item in changed}
     known_types = {place.partition("/")[0] for place in known}
     return RenderedAssignments(
@@ -126,7 +125,7 @@ def render_changed(
         taken_over=known.keys(),
         whole=unchanged.whole - changed_types,
         partly=(unchanged.partly | unchanged.whole & changed_types) & known_types,
-        inputs=_record(inputs, rendered, folders, doubtful | faulty) if inputs else None,
+        inputs=_record(inputs, rendered, folders, doubtful | manifests.folders) if inputs else None,
         unchanged=unchanged.files.keys(),
         manifests=manifests,
     )

@@ -1,0 +1,165 @@
+"""Check objects by the schemas of Kubernetes, Flux, Argo CD and Rancher Fleet, without the network.
+
+`tools.manifest_schemas` makes the schemas, and describes their form. They have the names and types
+of fields, so they refuse what no release accepts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from kalypso_actions.model.application import SchemaFault
+from kalypso_actions.model.documents import Path
+from kalypso_actions.model.nearest import misspelled, nearest
+
+REQUIRED: Final = "!"
+TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "text": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "integer or text": (int, str),
+}
+
+
+@cache
+def _content() -> Any:
+    return json.loads(files(__package__).joinpath("manifest_schemas.json").read_text("utf-8"))
+
+
+@cache
+def schema_words() -> tuple[str, ...]:
+    """Return all texts of the schemas: names of kinds and fields, and values."""
+    content = _content()
+    return tuple(sorted({*_words(content["kinds"]), *_words(content["shared"])}))
+
+
+def _words(schema: Any) -> Iterator[str]:
+    if isinstance(schema, str):
+        yield schema
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _words(inner)
+    else:
+        for name, inner in schema.items():
+            yield name
+            yield from _words(inner)
+
+
+def schema_faults(body: Mapping[str, Any]) -> Iterator[SchemaFault]:
+    """Yield the faults of an object. An object of an unknown group or kind has none.
+
+    What a newer release might accept is not certain: another field, or an older version.
+    """
+    api_version, kind = str(body["apiVersion"]), str(body["kind"])
+    schema = _content()["kinds"].get(f"{api_version} {kind}")
+    if schema is None:
+        fault = _fault_of_kind(api_version, kind)
+        if fault:
+            yield fault
+        return
+    yield from _faults(body, schema, (), _origin(api_version))
+
+
+def _fault_of_kind(api_version: str, kind: str) -> SchemaFault | None:
+    group = api_version.rpartition("/")[0]
+    known = [name.split(" ") for name in _content()["kinds"]]
+    of_group = [(version, name) for version, name in known if version.rpartition("/")[0] == group]
+    versions = [version for version, name in of_group if name == kind]
+    if versions:
+        message = f"{api_version} is not a version of {kind}: {', '.join(sorted(versions))}"
+        is_newer = all(_age(api_version) > _age(version) for version in versions)
+        path: Path = ("apiVersion",)
+        return SchemaFault(path, f"{message} ({_origin(api_version)})", is_certain=is_newer)
+    names = sorted({name for _, name in of_group})
+    close = misspelled(kind, names)
+    if close and group:
+        message = f"{group} has no kind {kind}: did you mean {close}?"
+        return SchemaFault(("kind",), message, is_certain=True)
+    return None
+
+
+def _age(api_version: str) -> tuple[int, int, int]:
+    """Return the place of a version in Kubernetes' order: v1alpha1, v1beta1, v1, v2."""
+    name = api_version.rpartition("/")[2].removeprefix("v")
+    for rank, stage in enumerate(("alpha", "beta")):
+        major, found, minor = name.partition(stage)
+        if found and major.isdigit() and minor.isdigit():
+            return int(major), rank, int(minor)
+    return (int(name), 2, 0) if name.isdigit() else (0, 0, 0)
+
+
+def _origin(api_version: str) -> str:
+    group = api_version.rpartition("/")[0]
+    of_groups = {
+        "kustomize.toolkit.fluxcd.io": "fluxcd/kustomize-controller",
+        "source.toolkit.fluxcd.io": "fluxcd/source-controller",
+        "helm.toolkit.fluxcd.io": "fluxcd/helm-controller",
+        "argoproj.io": "argoproj/argo-cd",
+        "fleet.cattle.io": "rancher/fleet",
+    }
+    name = of_groups.get(group, "kubernetes")
+    return f"{name} {_content()['origins'][name]}"
+
+
+def _faults(value: Any, schema: Any, path: Path, origin: str) -> Iterator[SchemaFault]:
+    if isinstance(schema, str) and schema.startswith("#"):
+        schema = _content()["shared"][schema]
+    if value is None or schema == "any":
+        return
+    if isinstance(schema, Mapping):
+        yield from _field_faults(value, schema, path, origin)
+    elif isinstance(schema, str):
+        if not isinstance(value, TYPES[schema]) or (type(value) is bool) != (schema == "boolean"):
+            yield _wrong(path, value, schema)
+    elif schema[0] == "enum":
+        if value not in schema[1:]:
+            message = f"{value!r} is not one of: {', '.join(schema[1:])} ({origin})"
+            yield SchemaFault(path, message, is_certain=False)
+    else:
+        kind, inner = schema
+        if not isinstance(value, list if kind == "list" else Mapping):
+            yield _wrong(path, value, kind)
+            return
+        items: Iterable[tuple[str | int, Any]]
+        items = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for key, item in items:
+            yield from _faults(item, inner, (*path, key), origin)
+
+
+def _field_faults(
+    value: Any, schema: Mapping[str, Any], path: Path, origin: str
+) -> Iterator[SchemaFault]:
+    if not isinstance(value, Mapping):
+        yield _wrong(path, value, "map")
+        return
+    fields = {name.removeprefix(REQUIRED): inner for name, inner in schema.items()}
+    given = set(map(str, value))
+    for key, item in value.items():
+        name = str(key)
+        if name in fields:
+            yield from _faults(item, fields[name], (*path, name), origin)
+            continue
+        absent = [field for field in fields if field not in given]
+        close = misspelled(name, absent)
+        if close:
+            message = f"there is no field {name}: did you mean {close}?"
+            yield SchemaFault((*path, name), message, is_certain=True)
+        else:
+            message = f"{origin} has no such field"
+            yield SchemaFault((*path, name), message, is_certain=False)
+    misspelled_fields = [field for field in given if field not in fields]
+    for name in schema:
+        field = name.removeprefix(REQUIRED)
+        if name != field and field not in given and not nearest(field, misspelled_fields):
+            yield SchemaFault(path, f"the field {field} is missing", is_certain=True)
+
+
+def _wrong(path: Path, value: Any, wanted: str) -> SchemaFault:
+    names: dict[type, str] = {str: "a text", bool: "a boolean", list: "a list"}
+    shown = names.get(type(value), "a map" if isinstance(value, Mapping) else "a number")
+    return SchemaFault(path, f"it is {shown} where a {wanted} belongs", is_certain=True)
