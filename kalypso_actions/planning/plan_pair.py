@@ -176,9 +176,9 @@ def _idle(before: _PairSide, after: _PairSide) -> Iterator[str]:
     for registration, names in sorted(of_registrations.items()):
         if assigned.isdisjoint(names):
             number = counted(len(names), "target")
-            none = "none of them is" if len(names) > 1 else "it is not"
+            none = "none of them is on a" if len(names) > 1 else "it runs on no"
             subject = f"{registration} registers" if registration else "the change adds"
-            yield f"{subject} {number}: {none} on a cluster type"
+            yield f"{subject} {number}: {none} cluster type"
     earlier = {item.name for item in before.fleet.cluster_types}
     used = {item.cluster_type.name for item in after.assignments.values()}
     for cluster_type in after.fleet.cluster_types:

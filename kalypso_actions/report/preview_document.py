@@ -361,7 +361,7 @@ def add_comparison(room: MarkdownRoom, comparison: ComparisonEntry, share: int) 
         ]
         for item in comparison.documents
     ]
-    room.add(_table(("OutputDocument", "Change", "Place"), documents))
+    room.add(_table(("Document", "Change", "Place"), documents))
     rows = list(_target_rows(comparison))
     is_scheduled = comparison.assignments_added or comparison.assignments_removed
     head = ("Cluster type", "Target", "Files", *(["Assignment"] if is_scheduled else []))

@@ -396,6 +396,20 @@ def test_what_is_new_and_runs_nowhere(acme: Organisation) -> None:
     assert "**What is new here has no assignment:**\n\n- ClusterType medium" in plain(comment)
 
 
+def test_a_registration_whose_application_runs_nowhere(acme: Organisation) -> None:
+    """It looks fine in the very pull request that registers it."""
+    narrow = documents.policy().replace("{}", "{matchLabels: {workload: shop}}", 1)
+    acme.commit({"policy.yaml": narrow}, "dev")
+    url = acme.url("acme/extra")
+    workload = documents.workload("extra", url, ("dev",))
+    acme.sandbox.create_repository("acme/extra", {"workload/app.yaml": workload})
+    propose(acme, {"registrations/extra.yaml": documents.registration("extra", url)})
+    shown = document(run(acme, job_token=acme.token))
+    assert [item.code for item in shown.warnings] == ["target-unselected"]
+    dev, _ = shown.environments
+    assert dev.idle == ("extra registers 1 target: it runs on no cluster type",)
+
+
 def test_a_document_that_nothing_uses(acme: Organisation) -> None:
     number = propose(acme, {"templates/new.yaml": documents.template("new", "a: 1\n")})
     result = run(acme)
@@ -403,6 +417,7 @@ def test_a_document_that_nothing_uses(acme: Organisation) -> None:
         CONTEXT: ("success", "1 changed document")
     }
     (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "| Document | Change | Place |" in comment
     assert "| Template `new` | added | [`templates/new.yaml:1`](" in comment
 
 
