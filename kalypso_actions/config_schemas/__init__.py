@@ -12,7 +12,7 @@ regular expressions run in RE2's linear time.
 """
 
 from kalypso_actions.config_schemas.json_values import position_of
-from kalypso_actions.config_schemas.keywords import unknown_keywords
+from kalypso_actions.config_schemas.keywords import properties, unknown_keywords
 from kalypso_actions.config_schemas.validation import schema_fault, validate
 
-__all__ = ["position_of", "schema_fault", "unknown_keywords", "validate"]
+__all__ = ["position_of", "properties", "schema_fault", "unknown_keywords", "validate"]

@@ -39,14 +39,14 @@ LATER: Final = frozenset(
 )
 """Keywords of later drafts, which upstream's validator ignores."""
 
-SIMILAR: Final = 0.85
+SIMILAR: Final = 0.8
 
 
 def unknown_keywords(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each keyword of a schema that is probably a mistake, with advice.
+    """Yield each unknown keyword of a schema, with advice if it is probably a mistake, else "".
 
-    Other unknown keywords may be notes of tools. A text that is not JSON yields nothing; the
-    compiler reports it.
+    Keywords that begin with `x-` or `$` are notes of tools. A text that is not JSON yields nothing;
+    the compiler reports it.
     """
     try:
         pending: list[Json] = [decode(text)]
@@ -58,11 +58,23 @@ def unknown_keywords(text: str) -> Iterator[tuple[str, str]]:
         if not isinstance(schema, dict):
             continue
         for keyword in schema:
-            advice = "" if keyword in seen else _advice(keyword)
-            if advice:
+            is_known = keyword in KEYWORDS or keyword.startswith("x-")
+            if not is_known and keyword not in seen:
                 seen.add(keyword)
-                yield keyword, advice
+                advice = _advice(keyword)
+                if advice or not keyword.startswith("$"):
+                    yield keyword, advice
         pending += _inner(schema)
+
+
+def properties(text: str) -> tuple[str, ...]:
+    """Return the names in `properties` of a schema; () for a text that is not such JSON."""
+    try:
+        schema = decode(text)
+    except SchemaError:
+        return ()
+    found = schema.get("properties") if isinstance(schema, dict) else None
+    return tuple(found) if isinstance(found, dict) else ()
 
 
 def _inner(schema: dict[str, Json]) -> Iterator[Json]:
@@ -77,8 +89,6 @@ def _inner(schema: dict[str, Json]) -> Iterator[Json]:
 
 
 def _advice(keyword: str) -> str:
-    if keyword in KEYWORDS:
-        return ""
     if keyword in LATER:
         return "it belongs to a later draft of JSON Schema; Kalypso supports drafts 4, 6 and 7"
     close = misspelled(keyword, KEYWORDS)

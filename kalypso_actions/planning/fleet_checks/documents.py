@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from itertools import combinations, islice, product
 from typing import Final
 
-from kalypso_actions.config_schemas import schema_fault, unknown_keywords
+from kalypso_actions.config_schemas import properties, schema_fault, unknown_keywords
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
@@ -20,7 +22,13 @@ from kalypso_actions.model.kinds import (
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.planning.fleet_checks.policies import label_advice
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
-from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX, split_azure_key
+from kalypso_actions.platform_config import parse_value
+from kalypso_actions.platform_config.layers import (
+    AZURE_APP_CONFIG_PREFIX,
+    LayerKey,
+    read_entries,
+    split_azure_key,
+)
 from kalypso_actions.platform_config.matching import Label, matched_labels
 from kalypso_actions.rendering import unknown_fields
 
@@ -148,6 +156,164 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
         yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
 
 
+MOST_PAIRS: Final = 1_000
+"""The most pairs of layers with the same labels to compare for a key; one of them is reported."""
+
+_Labels = tuple[Label, ...]
+
+
+class _Layers:
+    """The layers of an environment by key, in the order of merging."""
+
+    def __init__(self, scope: FleetScope) -> None:
+        self._scope = scope
+        self.entries: dict[str, list[LayerKey]] = {}
+        for entry in read_entries(scope.fleet.config_maps):
+            self.entries.setdefault(entry.key, []).append(entry)
+        self._reached: dict[_Labels, bool] = {}
+
+    def winner(self, entry: LayerKey) -> LayerKey | None:
+        """Return a later layer that applies wherever a layer applies, and replaces its value."""
+        subsets = {
+            labels
+            for size in range(len(entry.labels) + 1)
+            for labels in combinations(entry.labels, size)
+        }
+        later = self._last_of_labels[entry.key]
+        found = (later[labels] for labels in subsets if labels in later)
+        position, winner = max(found, key=lambda item: item[0])
+        is_later = self.entries[entry.key][position] != entry
+        return winner if is_later and _replaces(entry, winner) else None
+
+    @cached_property
+    def _last_of_labels(self) -> dict[str, dict[_Labels, tuple[int, LayerKey]]]:
+        return {
+            key: {entry.labels: (number, entry) for number, entry in enumerate(entries)}
+            for key, entries in self.entries.items()
+        }
+
+    def conflicts(self) -> Iterator[tuple[LayerKey, LayerKey]]:
+        """Yield layers of a key that replace others for some assignments, the later one second.
+
+        One pair for each key and pair of labels whose values differ.
+        """
+        for entries in self.entries.values():
+            by_labels: dict[tuple[str, ...], list[LayerKey]] = {}
+            for entry in entries:
+                by_labels.setdefault(tuple(key for key, _ in entry.labels), []).append(entry)
+            for first, second in combinations(by_labels.values(), 2):
+                pairs = islice(product(first, second), MOST_PAIRS)
+                yield from islice(filter(self._is_conflict, map(_in_order(entries), pairs)), 1)
+            for labels in by_labels.values():
+                before: dict[_Labels, LayerKey] = {}
+                for entry in labels:
+                    pair = before.get(entry.labels, entry), entry
+                    before[entry.labels] = entry
+                    if self._is_conflict(pair):
+                        yield pair
+
+    def _is_conflict(self, pair: tuple[LayerKey, LayerKey]) -> bool:
+        one, other = pair
+        labels = {**dict(one.labels), **dict(other.labels)}
+        if one == other or not _replaces(one, other):
+            return False
+        if {*one.labels, *other.labels} != {*labels.items()}:
+            return False  # one label has two values
+        is_nested = {*one.labels} <= {*other.labels} or {*other.labels} <= {*one.labels}
+        if is_nested and not _changes_form(one, other):
+            return False  # the layer with more labels is meant to win
+        both = tuple(sorted(labels.items()))
+        if both not in self._reached:
+            self._reached[both] = not both or self._scope.reach.includes(both)
+        return self._reached[both]
+
+
+def _in_order(
+    entries: Sequence[LayerKey],
+) -> Callable[[tuple[LayerKey, LayerKey]], tuple[LayerKey, LayerKey]]:
+    numbers = {id(entry): number for number, entry in enumerate(entries)}
+    return lambda pair: pair if numbers[id(pair[0])] <= numbers[id(pair[1])] else (pair[1], pair[0])
+
+
+def _replaces(one: LayerKey, other: LayerKey) -> bool:
+    """Whether another value replaces one, instead of merging with it or repeating it."""
+    forms = _form(one), _form(other)
+    return one.text != other.text and (forms[0] != forms[1] or forms[0] == "text")
+
+
+def _changes_form(one: LayerKey, other: LayerKey) -> bool:
+    return _form(one) != _form(other)
+
+
+def _form(entry: LayerKey) -> str:
+    value = parse_value(entry.text)
+    if isinstance(value, list):
+        return "list"
+    return "mapping" if isinstance(value, dict) else "text"
+
+
+def check_layers(view: FleetView) -> Iterator[Problem]:
+    """Yield notes on values that never count, or that win by the order of names alone."""
+    layers = {scope: _Layers(scope) for scope in view.scopes}
+    for config_map, scopes in view.judged(lambda fleet: fleet.config_maps):
+        lost: dict[str, list[tuple[LayerKey, LayerKey]]] = {}
+        for entry in read_entries([config_map]):
+            winners = [layers[scope].winner(entry) for scope in scopes]
+            if winners and winners[0] and all(winners):
+                lost.setdefault(winners[0].config_map, []).append((entry, winners[0]))
+        for name, pairs in lost.items():
+            entry, winner = pairs[0]
+            keys = abbreviated([each.key for each, _ in pairs], MAX_LISTED)
+            yield Problem(
+                f"ConfigMap {config_map.name!r}: {keys} never counts: ConfigMap {name!r} in "
+                f"{winner.where} applies wherever this one does, and comes later by name",
+                entry.where,
+                f"remove it, give {name!r} more labels, or rename one of the two",
+                "config-overridden",
+                related=(winner.where,),
+            )
+    for scope in view.scopes:
+        for entry, winner in layers[scope].conflicts():
+            if not _changes_form(entry, winner):
+                yield Problem(
+                    f"{entry.key} has two values where {_shown(entry.labels)} and "
+                    f"{_shown(winner.labels)} meet: that of ConfigMap {winner.config_map!r} wins "
+                    f"over {entry.config_map!r} in {entry.where}, because its name comes later",
+                    winner.where,
+                    "set the key for both labels in a ConfigMap of its own with a later name, or "
+                    "rename one of the two",
+                    "config-ambiguous",
+                    related=(entry.where,),
+                )
+            else:
+                yield Problem(
+                    f"ConfigMap {winner.config_map!r}: {entry.key} is a {_form(winner)}, which "
+                    f"replaces the {_form(entry)} of ConfigMap {entry.config_map!r} in "
+                    f"{entry.where}: only values of one form merge",
+                    winner.where,
+                    f"write a {_form(entry)}, or use another key",
+                    "config-form-differs",
+                    related=(entry.where,),
+                )
+
+
+def unset_properties(view: FleetView) -> Iterator[Problem]:
+    """Yield notes on the properties of schemas that no layer of any environment sets."""
+    if not view.scopes:
+        return
+    keys = {entry.key for scope in view.scopes for entry in read_entries(scope.fleet.config_maps)}
+    for schema, _ in view.judged(lambda fleet: fleet.config_schemas):
+        for name in properties(schema.schema):
+            if name not in keys:
+                close = nearest(name, sorted(keys))
+                yield Problem(
+                    f"ConfigSchema {schema.name!r}: no layer sets the property {name}",
+                    schema.at(_position(schema.schema, name)),
+                    f"did you mean {close}?" if close else "set it, or remove it from the schema",
+                    "schema-property-unset",
+                )
+
+
 def schema_faults(targets: Iterable[DeploymentTarget]) -> Iterator[Problem]:
     """Report faulty schemas, each text once."""
     seen: set[str] = set()
@@ -164,24 +330,53 @@ def schema_faults(targets: Iterable[DeploymentTarget]) -> Iterator[Problem]:
 def misspelled_keywords(
     schemas: Iterable[ConfigSchema], targets: Iterable[DeploymentTarget]
 ) -> Iterator[Problem]:
-    """Report keywords without effect in schemas; of equal schemas of targets, only in the first."""
-    for schema in schemas:
-        for keyword, advice in unknown_keywords(schema.schema):
-            where = schema.at(max(schema.schema.find(f'"{keyword}"'), 0))
-            yield _unknown_keyword(f"ConfigSchema {schema.name!r}", keyword, where, advice)
+    """Report keywords of schemas that are probably mistakes."""
+    return (item for item in _unknown_keywords(schemas, targets) if item.advice != _OTHER_KEYWORD)
+
+
+def other_keywords(view: FleetView) -> Iterator[Problem]:
+    """Yield notes on other keywords of schemas without effect."""
+    for scope in view.scopes:
+        for item in _unknown_keywords(scope.fleet.config_schemas, scope.all_targets):
+            if item.advice == _OTHER_KEYWORD:
+                yield item
+
+
+_OTHER_KEYWORD: Final = "remove it, or let it begin with x- if a tool reads it"
+
+
+def _unknown_keywords(
+    schemas: Iterable[ConfigSchema], targets: Iterable[DeploymentTarget]
+) -> Iterator[Problem]:
+    """Yield keywords without effect; of equal schemas of targets, only in the first."""
     first: dict[str, DeploymentTarget] = {}
     for target in targets:
         for text in target.config_schemas:
-            if text not in first:
-                first[text] = target
-                for keyword, advice in unknown_keywords(text):
-                    name = f"configSchemas of {target.name!r}"
-                    yield _unknown_keyword(name, keyword, target.where, advice)
+            first.setdefault(text, target)
+    found = [
+        (f"ConfigSchema {schema.name!r}", schema.at(_position(schema.schema, keyword)), *unknown)
+        for schema in schemas
+        for unknown in unknown_keywords(schema.schema)
+        for keyword in unknown[:1]
+    ]
+    found += [
+        (
+            f"configSchemas of {target.name!r}",
+            target.schema_at(text, _position(text, keyword)),
+            *unknown,
+        )
+        for text, target in first.items()
+        for unknown in unknown_keywords(text)
+        for keyword in unknown[:1]
+    ]
+    for name, where, keyword, advice in found:
+        message = f"{name}: the keyword {keyword!r} has no effect"
+        yield Problem(message, where, advice or _OTHER_KEYWORD, "schema-keyword-unknown")
 
 
-def _unknown_keyword(name: str, keyword: str, where: Location, advice: str) -> Problem:
-    message = f"{name}: the keyword {keyword!r} has no effect"
-    return Problem(message, where, advice, "schema-keyword-unknown")
+def _position(schema: str, name: str) -> int:
+    """Return the position of a name in the text of a schema."""
+    return max(schema.find(f'"{name}"'), 0)
 
 
 def _unmatched_object(
