@@ -13,7 +13,7 @@ import fnmatch
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final, Literal, get_args
@@ -21,6 +21,7 @@ from typing import Final, Literal, get_args
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,
+    ExpectedCluster,
     ObjectReference,
     ReportedObject,
     ReportedPath,
@@ -72,11 +73,11 @@ class Requirements:
     require_targets: bool = True
     ignore_clusters: tuple[str, ...] = ()
 
-    def ignores(self, report: ClusterReport) -> bool:
-        """Return whether the requirements ignore the cluster of a report."""
-        cluster = report.cluster.lower()
+    def ignores(self, cluster: str) -> bool:
+        """Return whether the requirements ignore the cluster of this id."""
         return any(
-            fnmatch.fnmatchcase(cluster, pattern.lower()) for pattern in self.ignore_clusters
+            fnmatch.fnmatchcase(cluster.lower(), pattern.lower())
+            for pattern in self.ignore_clusters
         )
 
     def counts(self, cluster: Cluster) -> bool:
@@ -92,12 +93,23 @@ class EnvironmentTree:
     cluster_types  those of the fleet, and those whose folders still exist
     assigned       those with assignments
     not_reporting  those whose clusters do not report
+    listed         the clusters that cluster types list, by cluster type
     """
 
     folder: str
     cluster_types: frozenset[str]
     assigned: frozenset[str] = frozenset()
     not_reporting: frozenset[str] = frozenset()
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def expected(self) -> tuple[ExpectedCluster, ...]:
+        """The clusters that the reporting cluster types with assignments list."""
+        return tuple(
+            ExpectedCluster(name, cluster_type, posixpath.join(self.folder, cluster_type))
+            for cluster_type in sorted(self.reporting)
+            for name in self.listed.get(cluster_type, ())
+        )
 
     @property
     def reporting(self) -> frozenset[str]:
@@ -165,7 +177,11 @@ def clusters_of_branch(
     A cluster with several configurations for a cluster type has the state of the worst one. A
     configuration without any path of the environment's tree does not count.
     """
-    reports = [report for report in reports if not requirements.ignores(report)]
+    reports = [
+        report
+        for report in _of_same_clusters(reports, desired.tree)
+        if not requirements.ignores(report.cluster)
+    ]
     clusters = (
         cluster
         for report in reports
@@ -176,7 +192,53 @@ def clusters_of_branch(
         if paths := paths_outside(report, desired.tree):
             foreign.setdefault(report.cluster, set()).update(paths)
     not_ours = tuple((name, tuple(sorted(foreign[name]))) for name in sorted(foreign))
-    return _worst_of_each(clusters), not_ours
+    found = _worst_of_each(clusters)
+    silent = tuple(_silent(found, desired.tree, requirements))
+    return tuple(sorted((*found, *silent), key=_place)), not_ours
+
+
+def _of_same_clusters(
+    reports: Iterable[ClusterReport], tree: EnvironmentTree
+) -> Iterator[ClusterReport]:
+    """Yield the reports, so that each cluster has one id, whatever sources report it.
+
+    Some sources know a cluster by its bare name. It is that of the only long id that ends so, or
+    is spelt as in the list of a cluster type.
+    """
+    reports = list(reports)
+    long_ids: dict[str, set[str]] = {}
+    for report in reports:
+        if "/" in report.cluster:
+            long_ids.setdefault(cluster_name(report.cluster).lower(), set()).add(report.cluster)
+    ids = {cluster_name(each.name).lower(): each.name for each in tree.expected}
+    ids |= {
+        name: min(longer)
+        for name, longer in long_ids.items()
+        if len(set(map(str.lower, longer))) == 1
+    }
+    for report in reports:
+        if "/" in report.cluster:
+            yield report
+        else:
+            yield replace(report, cluster=ids.get(report.cluster.lower(), report.cluster))
+
+
+def _silent(
+    clusters: Collection[Cluster], tree: EnvironmentTree, requirements: Requirements
+) -> Iterator[Cluster]:
+    """Yield the listed clusters without a report: the run waits for them."""
+    reported = {
+        (cluster.cluster_type, name.lower())
+        for cluster in clusters
+        for name in (cluster.id, cluster.name)
+    }
+    whole = {name for cluster_type, name in reported if not cluster_type}
+    for expected in tree.expected:
+        name = expected.name.lower()
+        is_reported = (expected.cluster_type, name) in reported or name in whole
+        if not is_reported and not requirements.ignores(expected.name):
+            reason = f"{expected.cluster_type} lists it, and it has not reported"
+            yield Cluster(expected.name, expected.cluster_type, "progressing", reason, "")
 
 
 def clusters_of(
@@ -209,12 +271,12 @@ def clusters_of(
 
 def _worst_of_each(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
     """Return one cluster for each cluster type and id, sorted by both."""
+    worst_last = sorted(clusters, key=lambda each: (_place(each), STATES.index(each.state)))
+    return tuple(list(group)[-1] for _, group in groupby(worst_last, _place))
 
-    def key(cluster: Cluster) -> tuple[str, str]:
-        return cluster.cluster_type, cluster.id.lower()
 
-    worst_last = sorted(clusters, key=lambda cluster: (key(cluster), STATES.index(cluster.state)))
-    return tuple(list(group)[-1] for _, group in groupby(worst_last, key))
+def _place(cluster: Cluster) -> tuple[str, str]:
+    return cluster.cluster_type, cluster.id.lower()
 
 
 def paths_outside(report: ClusterReport, tree: EnvironmentTree) -> tuple[str, ...]:

@@ -55,6 +55,29 @@ class ReportedPath:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedCluster:
+    """A cluster that a cluster type lists, and the path of the branch that it should follow."""
+
+    name: str
+    cluster_type: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedTree:
+    """The branch of a repository that clusters follow, as a source of reports needs it.
+
+    `commits` are newest first: later ones, then those that count as synced. `expected` are the
+    clusters that the cluster types of the branch's environment list.
+    """
+
+    repository_url: str
+    branch: str
+    commits: tuple[str, ...] = ()
+    expected: tuple[ExpectedCluster, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BranchFollower:
     """A cluster that follows a branch of this name, in the repository at `repository_url`."""
 

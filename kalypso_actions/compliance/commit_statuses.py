@@ -1,0 +1,133 @@
+"""Commit statuses that clusters post → cluster reports.
+
+Flux's notification-controller (`commitStatusExpr`) and Argo CD's notifications post a status of the
+context `cluster/<cluster>/<cluster type>` on the commit that they apply.
+
+    reports, unlisted = reports_of_statuses(statuses_by_commit, followed, {"fleet-flux[bot]"})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import takewhile
+from typing import Final, NamedTuple
+
+from kalypso_actions.compliance.clusters import cluster_name
+from kalypso_actions.model.cluster_reports import (
+    ClusterReport,
+    ExpectedCluster,
+    FollowedTree,
+    ReportedPath,
+)
+from kalypso_actions.model.github import CommitStatus
+
+CONTEXT: Final = "cluster/"
+
+SUCCESSES: Final = frozenset({"reconciliation succeeded", "synced and healthy"})
+"""The only texts of a success that mean that the commit is applied and healthy.
+
+Flux before 1.8 posts each of its other events as a success as well (flux2#5737).
+"""
+
+WAITS: Final = "dependency not ready"
+"""The text of a failure that is none: Flux waits for another Kustomization."""
+
+StatusesByCommit = Mapping[str, Sequence[CommitStatus]]
+"""The statuses of each commit, newest first."""
+
+
+class ClusterContext(NamedTuple):
+    """A context of a status by which a cluster reports, in lower case."""
+
+    cluster: str
+    cluster_type: str
+    context: str
+
+
+def cluster_context(context: str) -> ClusterContext | None:
+    """Return the cluster and the cluster type of a context; None if the context is no report."""
+    lower = context.lower()
+    _, cluster, cluster_type = (*lower.split("/", 3)[:3], "", "", "")[:3]
+    if not lower.startswith(CONTEXT) or not cluster or not cluster_type:
+        return None
+    return ClusterContext(cluster, cluster_type, lower)
+
+
+def reports_of_statuses(
+    statuses: StatusesByCommit, followed: FollowedTree, authors: Set[str]
+) -> tuple[tuple[ClusterReport, ...], tuple[str, ...]]:
+    """Return the reports of the expected clusters, and the pairs that report and are not expected.
+
+    Only statuses of the `authors` count, whose logins are in lower case. Of each context, the
+    newest commit of the branch with such a status decides, and there the newest status.
+    """
+    expected = {
+        (cluster_name(each.name).lower(), each.cluster_type.lower()): each
+        for each in followed.expected
+    }
+    decided: dict[ClusterContext, ClusterReport | None] = {}
+    for commit in followed.commits:
+        for context, row in _rows(statuses.get(commit, ()), authors):
+            if context not in decided:
+                pair = expected.get((context.cluster, context.cluster_type))
+                decided[context] = _report(pair, context, commit, row) if pair else None
+    reports = tuple(report for report in decided.values() if report is not None)
+    unlisted = dict.fromkeys(
+        f"{context.cluster}/{context.cluster_type}"
+        for context, report in decided.items()
+        if report is None
+    )
+    return reports, tuple(unlisted)
+
+
+def needs_history(status: CommitStatus, authors: Set[str], *, is_young: bool) -> bool:
+    """Return whether the newest status of a context does not say enough by itself.
+
+    A trusted status may lie below a foreign one, and the state may have begun earlier.
+    `is_young`: the status is younger than the time that its state must last.
+    """
+    if status.author.lower() not in authors:
+        return True
+    meaning = state_of(status)
+    return meaning == "Non-Compliant" or (meaning == "Compliant" and is_young)
+
+
+def state_of(status: CommitStatus) -> str:
+    """Return the state that a status means, as in a `ClusterReport`."""
+    text = status.description.strip().lower()
+    if status.state == "success":
+        return "Compliant" if text in SUCCESSES else f"not known ({status.description})"
+    if status.state in {"failure", "error"} and text != WAITS:
+        return "Non-Compliant"
+    return f"Pending ({status.description})" if status.description else "Pending"
+
+
+def _rows(
+    statuses: Iterable[CommitStatus], authors: Set[str]
+) -> Iterator[tuple[ClusterContext, list[CommitStatus]]]:
+    """Yield each context in which clusters report, with its trusted statuses, newest first."""
+    rows: dict[ClusterContext, list[CommitStatus]] = {}
+    for status in statuses:
+        context = cluster_context(status.context)
+        if context and status.author.lower() in authors:
+            rows.setdefault(context, []).append(status)
+    yield from rows.items()
+
+
+def _report(
+    pair: ExpectedCluster, context: ClusterContext, commit: str, row: Sequence[CommitStatus]
+) -> ClusterReport:
+    """Return the report of a row: its newest status, since the first one of equal meaning."""
+    newest = row[0]
+    state = state_of(newest)
+    first = list(takewhile(lambda status: state_of(status) == state, row))[-1]
+    return ClusterReport(
+        cluster=pair.name,
+        configuration=context.context,
+        paths=(ReportedPath(pair.path),),
+        revision=commit,
+        state=state,
+        message=newest.description,
+        source_updated_at=first.created_at,
+        reported_at=newest.created_at,
+    )
