@@ -98,9 +98,7 @@ class ArgoCD:
         """Close the connections."""
         self._session.close()
 
-    def _get(
-        self, path: str, parameters: Mapping[str, str], refusals: tuple[int, ...] = ()
-    ) -> Any:
+    def _get(self, path: str, parameters: Mapping[str, str], refusals: tuple[int, ...] = ()) -> Any:
         """Return an answer; None for a status of `refusals`."""
         url = f"{self.url}/api/{path}"
         end, pause = self._now() + LONGEST_RETRY, 1.0
@@ -187,8 +185,6 @@ def _used(content: dict[str, Any]) -> dict[str, Any]:
     resources = content.get("resources")
     if isinstance(resources, list):
         content["resources"] = [
-            each
-            for each in resources
-            if isinstance(each, dict) and each.get("kind") == APPLICATION
+            each for each in resources if isinstance(each, dict) and each.get("kind") == APPLICATION
         ]
     return content

@@ -10,26 +10,32 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Final, Protocol, runtime_checkable
 
-from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 
 
 class ClusterReports(Protocol):
     """A source of reports on the clusters that follow GitOps branches.
 
     `title` names it for people. `no_reports_advice` says what to check if no cluster reports.
+    `knows_all_clusters`: a cluster that follows the branch is never left out of the reports.
     """
 
     title: str
     no_reports_advice: str
 
-    def check_inputs(self) -> None:
-        """Raise UsageError if the inputs are missing or wrong; send no request."""
+    @property
+    def knows_all_clusters(self) -> bool:
+        """Whether a cluster that does not report is among the reports all the same."""
+
+    def check_inputs(self, followed: FollowedTree) -> None:
+        """Raise UsageError if the inputs are missing or wrong; send one request at most."""
 
     def setup_advice(self) -> str:
         """Return the inputs that `kalypso doctor` lacks to send requests; "" for none."""
 
-    def reports(self, repository_url: str, branch: str) -> Sequence[ClusterReport]:
-        """Return the reports of all clusters that follow a branch, in whatever state.
+    def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
+        """Return the reports of all clusters that follow the branch, in whatever state.
 
         Raise KalypsoError if any report may be missing: an overlooked cluster would count as
         compliant.
@@ -49,6 +55,14 @@ class FollowerLookup(Protocol):
 
     def followers(self, branch: str) -> Sequence[BranchFollower]:
         """Return the clusters that follow a branch of this name, of any repository."""
+
+
+@runtime_checkable
+class SourceWarnings(Protocol):
+    """A source that warns of what it cannot use. Sources may leave it out."""
+
+    def warnings(self) -> Sequence[Problem]:
+        """Return the warnings of the last look."""
 
 
 @runtime_checkable

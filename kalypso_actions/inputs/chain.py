@@ -108,9 +108,29 @@ DEFAULT_CLUSTER_REPORTS: Final = "azure-resource-graph"
 class ClusterReportsInputs(ChainInputs):
     """The source of cluster reports, and the inputs of each source."""
 
-    cluster_reports: Annotated[str, Option("The source of cluster reports, by its name.")] = (
-        DEFAULT_CLUSTER_REPORTS
-    )
+    cluster_reports: Annotated[
+        List,
+        Option(
+            "The sources of cluster reports: azure-resource-graph, commit-statuses, argocd, "
+            "command, or those of other packages."
+        ),
+    ] = (DEFAULT_CLUSTER_REPORTS,)
+    status_authors: Annotated[
+        List, Option("Logins that post the statuses of clusters, such as fleet-flux[bot].")
+    ] = ()
+    argocd_servers: Annotated[List, Option("URLs of Argo CD's API servers.")] = ()
+    argocd_tokens: Annotated[
+        Secret, Option("A token for all Argo CD servers, or lines of URL=token.")
+    ] = EMPTY
+    argocd_selector: Annotated[
+        str, Option("A label selector of the Applications that are read.")
+    ] = ""
+    reports_command: Annotated[
+        str, Option("A command that prints the reports of clusters as JSON.")
+    ] = ""
+    reports_environment: Annotated[
+        List, Option("Variables of the job that reports-command gets.")
+    ] = ()
     azure_client_id: Annotated[
         str, Option("Client id of the identity that signs in to Azure with OIDC.")
     ] = ""

@@ -68,13 +68,15 @@ class FollowedTree:
     """The branch of a repository that clusters follow, as a source of reports needs it.
 
     `commits` are newest first: later ones, then those that count as synced. `expected` are the
-    clusters that the cluster types of the branch's environment list.
+    clusters that the cluster types of the branch's environment list; `unlisted` are the cluster
+    types with assignments that list none.
     """
 
     repository_url: str
     branch: str
     commits: tuple[str, ...] = ()
     expected: tuple[ExpectedCluster, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,24 @@ query History($owner: String!, $name: String!, $ref: String!, $most: Int!) {{
 """
 
 
+def history(github: GitHub, repository: str, commit: str) -> tuple[CommitStatus, ...]:
+    """Return all statuses that a commit ever had, newest first. Raises GitHubError."""
+    failure = f"the statuses of commit {commit} cannot be read"
+    path, query = f"/commits/{rest.segment(commit)}/statuses", {"per_page": "100"}
+    listed = github.call(repository, failure, lambda target: rest.read_all(target, path, query))
+    return tuple(
+        CommitStatus(
+            context=status["context"],
+            state=status["state"],
+            description=status["description"] or "",
+            target_url=status["target_url"] or "",
+            author=(status["creator"] or {}).get("login", ""),
+            created_at=datetime.fromisoformat(status["created_at"]),
+        )
+        for status in listed
+    )
+
+
 def query_of_commits(count: int) -> str:
     """Return the GraphQL query for `count` commits: `owner`, `name`, `commit0`, `commit1`, …."""
     variables = "".join(f", $commit{n}: GitObjectID!" for n in range(count))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final, Protocol
 
@@ -111,3 +112,65 @@ def run_hook(
     for line in text.splitlines():
         runtime.log(line)
     return HookRun(name, text, status)
+
+
+REPORTS_SCRIPT: Final = 'exec 2>"$RUNNER_TEMP/stderr"; eval "$KALYPSO_COMMAND"'
+"""Keeps standard output apart: it is the document alone."""
+
+LARGEST_DOCUMENT: Final = 16 << 20
+"""The most bytes of a document: 5,000 clusters with messages take 2 MiB."""
+
+MOST_ERRORS: Final = 1 << 16
+
+
+def run_reports_command(
+    command: str,
+    runtime: HookContext,
+    about: Mapping[str, str],
+    variables: Iterable[str],
+    timeout: float,
+) -> str:
+    """Run a command by bash as `run_hook` does; return its standard output, which is not logged.
+
+    Its standard error goes to the log. The command also inherits the named `variables`. Raises
+    KalypsoError with the last lines of standard error if the command fails or does not end.
+    """
+    name = "reports-command"
+    extra = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ending_leftovers():
+        errors = Path(folder, "stderr")
+        try:
+            output = runtime.programs.run(
+                [*RUN, REPORTS_SCRIPT],
+                extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **extra},
+                inherit=(*INHERITED, *variables),
+                timeout=timeout,
+                max_output=LARGEST_DOCUMENT,
+                log_text=f"bash (the {name})",
+            )
+        except ProcessError as error:
+            lines = _logged(errors, runtime.log)
+            ended = f"ended with exit code {error.status}" if error.status is not None else ""
+            message = f"the {name} {ended or error.problem.message}"
+            last = "\n".join(lines[-LAST_LINES:])
+            raise KalypsoError(
+                f"{message}:\n{last}" if last else message,
+                advice="correct the command: after any exit code but 0, clusters may be missing",
+            ) from error
+        _logged(errors, runtime.log)
+    try:
+        return output.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise KalypsoError(f"the {name} printed no UTF-8: {error}") from error
+
+
+LAST_LINES: Final = 10
+
+
+def _logged(file: Path, log: Callable[[str], None]) -> list[str]:
+    """Log the end of a file, and return its lines."""
+    content = file.read_bytes()[-MOST_ERRORS:] if file.exists() else b""
+    lines = content.decode("utf-8", "replace").splitlines()
+    for line in lines:
+        log(line)
+    return lines

@@ -1,16 +1,14 @@
-"""Sources of cluster reports by name: ours, and those that others register as entry points."""
+"""The Flux configurations that Azure Resource Graph knows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.compliance import ClusterReports
-from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
-from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
-from kalypso_actions.model.entry_points import find_implementation
+from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 
 if TYPE_CHECKING:
     from kalypso_actions.clients.resource_graph import ResourceGraph
@@ -24,6 +22,7 @@ class AzureResourceGraph:
         "check the URL and branch of the clusters' Flux configurations, and that the identity has "
         "the role Reader on their subscriptions (azure-scopes)"
     )
+    knows_all_clusters = True
 
     def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
         self._inputs = inputs
@@ -31,7 +30,7 @@ class AzureResourceGraph:
         self._client: ResourceGraph | None = None
         self._has_checked_subscriptions = False
 
-    def check_inputs(self) -> None:
+    def check_inputs(self, followed: FollowedTree) -> None:  # noqa: ARG002 # the protocol's
         """Make the client; send no request. Raise UsageError if the inputs do not suffice."""
         self._connected()
 
@@ -41,13 +40,13 @@ class AzureResourceGraph:
             return ""
         return "give --azure-scopes, and sign in (az login), to have Azure asked"
 
-    def reports(self, repository_url: str, branch: str) -> tuple[ClusterReport, ...]:
+    def reports(self, followed: FollowedTree) -> tuple[ClusterReport, ...]:
         """Return the reports of the Flux configurations that follow a branch.
 
         Raise KalypsoError if not all reports can be read.
         """
         client = self._checked()
-        reports = client.cluster_reports(repository_url, branch)
+        reports = client.cluster_reports(followed.repository_url, followed.branch)
         if not reports:
             return ()
         lost = client.lost_connections()
@@ -107,19 +106,3 @@ class AzureResourceGraph:
                 now=lambda: runtime.now().timestamp(),
             )
         return self._client
-
-
-Source = Callable[[ClusterReportsInputs, CommandContext], ClusterReports]
-
-OWN: Final[Mapping[str, Source]] = {DEFAULT_CLUSTER_REPORTS: AzureResourceGraph}
-ENTRY_POINT_GROUP: Final = "kalypso_actions.cluster_reports"
-
-
-def open_cluster_reports(inputs: ClusterReportsInputs, context: CommandContext) -> ClusterReports:
-    """Return the source that the input cluster-reports names.
-
-    Raise UsageError if no source of this name is installed.
-    """
-    name = inputs.cluster_reports
-    missing = f"cluster-reports: there is no source {name!r}"
-    return find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)(inputs, context)

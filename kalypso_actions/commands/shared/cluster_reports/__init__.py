@@ -1,0 +1,143 @@
+"""Sources of cluster reports by name: ours, and those that others register as entry points.
+
+with closing(open_cluster_reports(inputs, context)) as source:
+    source.check_inputs(followed)
+    source.reports(followed)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications
+from kalypso_actions.commands.shared.cluster_reports.azure import AzureResourceGraph
+from kalypso_actions.commands.shared.cluster_reports.command import CommandReports
+from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.compliance.interface import (
+    ClusterReports,
+    DeletionLookup,
+    FollowerLookup,
+    SourceWarnings,
+)
+from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
+from kalypso_actions.model.entry_points import find_implementation
+
+Source = Callable[[ClusterReportsInputs, CommandContext], ClusterReports]
+
+OWN: Final[Mapping[str, Source]] = {
+    DEFAULT_CLUSTER_REPORTS: AzureResourceGraph,
+    "argocd": ArgoCDApplications,
+    "command": CommandReports,
+    "commit-statuses": CommitStatuses,
+}
+ENTRY_POINT_GROUP: Final = "kalypso_actions.cluster_reports"
+
+
+def open_cluster_reports(inputs: ClusterReportsInputs, context: CommandContext) -> AddedReports:
+    """Return the sources that the input cluster-reports names, added up.
+
+    Raise UsageError if no source of such a name is installed.
+    """
+    sources: list[ClusterReports] = []
+    for name in dict.fromkeys(inputs.cluster_reports):
+        missing = f"cluster-reports: there is no source {name!r}"
+        source: Any = find_implementation(name, OWN, ENTRY_POINT_GROUP, missing)(inputs, context)
+        is_former = not hasattr(source, "knows_all_clusters")
+        sources.append(_FormerSource(source) if is_former else source)
+    if not sources:
+        raise UsageError("cluster-reports is empty", advice="name a source, or remove the input")
+    return AddedReports(sources)
+
+
+class AddedReports:
+    """Several sources: all reports count, and all sources must be readable."""
+
+    def __init__(self, sources: Sequence[ClusterReports]) -> None:
+        self.sources = tuple(sources)
+        self.title = " and ".join(source.title for source in sources)
+        self.no_reports_advice = "; ".join(source.no_reports_advice for source in sources)
+
+    @property
+    def knows_all_clusters(self) -> bool:
+        """Whether no source overlooks a cluster that nobody lists."""
+        return all(source.knows_all_clusters for source in self.sources)
+
+    def check_inputs(self, followed: FollowedTree) -> None:
+        """Check the inputs of each source. Raise UsageError, or KalypsoError without an answer."""
+        for source in self.sources:
+            source.check_inputs(followed)
+
+    def setup_advice(self) -> str:
+        """Return the inputs that `kalypso doctor` lacks to send requests."""
+        return "; ".join(filter(None, (source.setup_advice() for source in self.sources)))
+
+    def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
+        """Return the reports of all sources. Raise KalypsoError if one of them cannot be read."""
+        return tuple(report for source in self.sources for report in source.reports(followed))
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """Return the warnings of the last look."""
+        return tuple(
+            problem
+            for source in self.sources
+            if isinstance(source, SourceWarnings)
+            for problem in source.warnings()
+        )
+
+    def followers(self, branch: str) -> tuple[BranchFollower, ...]:
+        """Return the clusters that follow a branch of this name, as far as sources can tell."""
+        return tuple(
+            follower
+            for source in self.sources
+            if isinstance(source, FollowerLookup)
+            for follower in source.followers(branch)
+        )
+
+    def deleted(self, clusters: Iterable[str]) -> Collection[str]:
+        """Return those of the clusters that certainly no longer exist."""
+        names = tuple(clusters)
+        return frozenset(
+            cluster
+            for source in self.sources
+            if isinstance(source, DeletionLookup)
+            for cluster in source.deleted(names)
+        )
+
+    def close(self) -> None:
+        """Close the connections of all sources."""
+        for source in self.sources:
+            source.close()
+
+
+class _FormerSource:
+    """A source of another package whose methods do not take a `FollowedTree` yet."""
+
+    knows_all_clusters = True
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self.title: str = source.title
+        self.no_reports_advice: str = source.no_reports_advice
+        for name in ("followers", "deleted"):
+            if hasattr(source, name):
+                setattr(self, name, getattr(source, name))
+
+    def check_inputs(self, followed: FollowedTree) -> None:  # noqa: ARG002 # its form has none
+        self._source.check_inputs()
+
+    def setup_advice(self) -> str:
+        advice: str = self._source.setup_advice()
+        return advice
+
+    def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
+        reports: Sequence[ClusterReport] = self._source.reports(
+            followed.repository_url, followed.branch
+        )
+        return reports
+
+    def close(self) -> None:
+        self._source.close()

@@ -1,0 +1,122 @@
+"""The Applications of Argo CD servers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+from kalypso_actions.clients.argocd import ArgoCD
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
+from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
+from kalypso_actions.model.urls import is_loopback
+
+TOKEN_OF: Final = re.compile(r"(https?://[^=\s]+?)/?=(\S+)")
+
+
+class ArgoCDApplications:
+    """The Applications that follow the branch, on all `argocd-servers`."""
+
+    title = "Argo CD"
+    no_reports_advice = (
+        "check the repository, the branch and the path of the Applications, and what the token may "
+        "see (applications, get, */*)"
+    )
+
+    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+        self._inputs, self._runtime = inputs, context.runtime
+        self._clients: tuple[ArgoCD, ...] = ()
+        self._problems: tuple[Problem, ...] = ()
+        self.knows_all_clusters = True
+
+    def check_inputs(self, followed: FollowedTree) -> None:
+        """Ask each server what the token may see.
+
+        Raise UsageError if the inputs are missing or wrong, or if a token may overlook clusters
+        that nobody lists, and KalypsoError if a server does not answer.
+        """
+        clients = self._connected()
+        blind = [client.url for client in clients if not client.sees_all_applications()]
+        self.knows_all_clusters = not blind
+        if blind and followed.unlisted:
+            raise UsageError(
+                f"the token for {', '.join(blind)} may not see all Applications (applications, "
+                "get, */*): Argo CD leaves out what it may not see, without a word",
+                advice="allow `p, role:kalypso, applications, get, */*, allow`, or list the "
+                f"clusters of {', '.join(followed.unlisted)} in the annotation kalypso.io/clusters",
+            )
+
+    def setup_advice(self) -> str:
+        """Return the inputs that `kalypso doctor` lacks to send requests."""
+        if self._inputs.argocd_servers and self._inputs.argocd_tokens.get_secret_value():
+            return ""
+        return "give --argocd-servers and KALYPSO_ARGOCD_TOKENS to have Argo CD asked"
+
+    def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
+        """Return the reports of all Applications that follow the branch.
+
+        Raise KalypsoError if a server does not answer.
+        """
+        servers = [
+            ArgoServer(
+                client.url,
+                client.applications(self._inputs.argocd_selector),
+                client.cluster_names(),
+            )
+            for client in self._connected()
+        ]
+        reports, self._problems = reports_of_applications(servers, followed)
+        return reports
+
+    def warnings(self) -> tuple[Problem, ...]:
+        """Return the warnings of the last look."""
+        return self._problems
+
+    def close(self) -> None:
+        """Close the connections."""
+        for client in self._clients:
+            client.close()
+
+    def _connected(self) -> tuple[ArgoCD, ...]:
+        if not self._clients:
+            runtime = self._runtime
+            tokens = self._inputs.argocd_tokens.get_secret_value()
+            self._clients = tuple(
+                ArgoCD(url, token, runtime.environment, now=runtime.now, sleep=runtime.sleep)
+                for url, token in tokens_of(self._inputs.argocd_servers, tokens).items()
+            )
+        return self._clients
+
+
+def tokens_of(servers: Sequence[str], tokens: str) -> Mapping[str, str]:
+    """Return the token of each server: one for all, or lines of `URL=token`. Raise UsageError."""
+    if not servers:
+        raise UsageError(
+            "argocd-servers is missing", advice="name the URLs of Argo CD's API servers"
+        )
+    urls = [url.rstrip("/") for url in servers]
+    for url in urls:
+        parts = urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url))
+        if not is_safe or not parts.hostname or parts.username or parts.query or parts.fragment:
+            raise UsageError(
+                f"argocd-servers: {url} is no https URL of a server",
+                advice="write it as https://argocd.example.com, without a user, query or fragment",
+            )
+    lines = [line.strip() for line in tokens.splitlines() if line.strip()]
+    if len(lines) == 1 and not TOKEN_OF.fullmatch(lines[0]):
+        return dict.fromkeys(urls, lines[0])
+    matches = [TOKEN_OF.fullmatch(line) for line in lines]
+    by_url = {match[1].lower(): match[2] for match in matches if match}
+    missing = [url for url in urls if url.lower() not in by_url]
+    if missing or not all(matches):
+        what = f"no token for {', '.join(missing)}" if missing else "a line that is no URL=token"
+        raise UsageError(
+            f"argocd-tokens has {what}",
+            advice="give one token, or a line URL=token for each server",
+        )
+    return {url: by_url[url.lower()] for url in urls}
