@@ -25,6 +25,7 @@ FIRST_ENVIRONMENT_ANNOTATION = "kalypso.io/first-environment"
 NEXT_ENVIRONMENT_ANNOTATION = "kalypso.io/next-environment"
 COMPLIANCE_ANNOTATION = "kalypso.io/compliance"
 MANIFESTS_ANNOTATION = "kalypso.io/manifests"
+CLUSTERS_ANNOTATION = "kalypso.io/clusters"
 IGNORE_ANNOTATION = "kalypso.io/ignore"
 IGNORE_REASON_ANNOTATION = "kalypso.io/ignore-reason"
 FOREIGN_ENVIRONMENTS_ANNOTATION = "kalypso.io/foreign-environments"
@@ -134,6 +135,12 @@ class ClusterType:
     def reports_compliance(self) -> bool:
         """Whether its clusters report compliance; an annotation can turn that off."""
         return self.annotations.get(COMPLIANCE_ANNOTATION, "").strip() != "none"
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The names or ids of its clusters, which should report; separated by commas or spaces."""
+        names = self.annotations.get(CLUSTERS_ANNOTATION, "").replace(",", " ").split()
+        return tuple({name.lower(): name for name in names}.values())
 
 
 @dataclass(frozen=True, slots=True)
