@@ -62,13 +62,12 @@ def reports_of_applications(
     for server in servers:
         known = {_key(application["metadata"]): application for application in server.applications}
         for application in server.applications:
-            followed_sources = list(_sources(application, followed))
-            if not followed_sources:
+            if not (sources := list(_sources(application, followed))):
                 continue
             cluster, is_named = _cluster(application, server, is_alone=len(servers) == 1)
             if not is_named:
                 unnamed.setdefault(cluster, application["metadata"]["name"])
-            for path, revision in followed_sources:
+            for path, revision in sources:
                 report = _report(application, cluster, path, revision, followed)
                 reports.append(_with_children(report, application, known))
     return tuple(reports), tuple(

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from kalypso_actions.clients.argocd import ArgoCD
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
-from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from kalypso_actions.model.urls import is_loopback
@@ -69,7 +69,14 @@ class ArgoCDApplications:
             )
             for client in self._connected()
         ]
-        reports, self._problems = reports_of_applications(servers, followed)
+        try:
+            reports, self._problems = reports_of_applications(servers, followed)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            urls = ", ".join(server.url for server in servers)
+            raise KalypsoError(
+                f"{urls}: an Application is not of Argo CD's form: {type(error).__name__}: {error}",
+                advice="check that argocd-servers names API servers of Argo CD",
+            ) from error
         return reports
 
     def warnings(self) -> tuple[Problem, ...]:
