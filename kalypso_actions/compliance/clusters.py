@@ -12,7 +12,7 @@ from __future__ import annotations
 import fnmatch
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -22,6 +22,7 @@ from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,
     ExpectedCluster,
+    FollowedTree,
     ObjectReference,
     ReportedObject,
     ReportedPath,
@@ -110,6 +111,15 @@ class EnvironmentTree:
             for cluster_type in sorted(self.reporting)
             for name in self.listed.get(cluster_type, ())
         )
+
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """The reporting cluster types with assignments that list no cluster."""
+        return tuple(sorted(name for name in self.reporting if not self.listed.get(name)))
+
+    def followed(self, repository_url: str, branch: str, commits: Sequence[str]) -> FollowedTree:
+        """Return the tree as sources of reports see it; `commits` are newest first."""
+        return FollowedTree(repository_url, branch, tuple(commits), self.expected, self.unlisted)
 
     @property
     def reporting(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ from typing import Final
 from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.commands.check_promote.reading import UNREADABLE, VerifiedRequest
+from kalypso_actions.commands.shared.cluster_reports import environment_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import read_head
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
@@ -39,9 +40,8 @@ from kalypso_actions.compliance.doubtful_clusters import (
 from kalypso_actions.compliance.interface import LOOKUP_INTERVAL, DeletionLookup, FollowerLookup
 from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.gitops.provenance import contradicts
-from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
@@ -82,12 +82,7 @@ class Watch:
         fleet = read_control_plane(
             EnvironmentReading(name, verified.reading), context.reader, promoted_commit=promoted
         ).fleet
-        self._cluster_types = frozenset(cluster_type.name for cluster_type in fleet.cluster_types)
-        self._not_reporting = frozenset(
-            cluster_type.name
-            for cluster_type in fleet.cluster_types
-            if not cluster_type.reports_compliance
-        )
+        self._cluster_types = fleet.cluster_types
         gitops_commit = verified.request.gitops_commit
         self._branches = [
             FollowedBranch(context, name, branch, expected, gitops_commit=gitops_commit)
@@ -109,9 +104,14 @@ class Watch:
         return self._until - self._context.runtime.now()
 
     def check_inputs(self) -> None:
-        """Raise UsageError if the source lacks inputs; without reporting clusters it needs none."""
-        if any(self._tree(branch).reporting for branch in self._branches):
-            self._reports.check_inputs()
+        """Raise UsageError if the source lacks inputs; without reporting clusters it needs none.
+
+        Raise KalypsoError if the source does not answer.
+        """
+        for branch in self._branches:
+            tree = self._tree(branch)
+            if tree.reporting:
+                self._reports.check_inputs(branch.followed(tree))
 
     def look(self) -> tuple[Verdict, bool]:
         """Read the reports and the branches; return the verdict, and whether clusters were read.
@@ -167,7 +167,8 @@ class Watch:
             urls = branch.url, *self._other_urls.former_urls(branch, tree)
             for url in urls:
                 if (url, branch.branch) not in at_urls:
-                    at_urls[url, branch.branch] = self._reports.reports(url, branch.branch)
+                    at_url = replace(followed.followed(tree), repository_url=url)
+                    at_urls[url, branch.branch] = self._reports.reports(at_url)
             reports[branch.url, branch.branch] = tuple(
                 report for url in urls for report in at_urls[url, branch.branch]
             )
@@ -224,15 +225,7 @@ class Watch:
 
         A branch has a tree as soon as it has named the expected commit.
         """
-        tree = branch.tree
-        if tree is None:
-            return EnvironmentTree("", frozenset())
-        return EnvironmentTree(
-            tree.path,
-            cluster_type_folders(tree.entries, tree.path, self._cluster_types),
-            assigned_cluster_types(tree.entries, tree.path, self._cluster_types),
-            self._not_reporting,
-        )
+        return environment_tree(branch.tree, self._cluster_types)
 
 
 class FollowedBranch:
@@ -267,6 +260,15 @@ class FollowedBranch:
         self._environment = environment
         self._first = gitops_commit
         self._head: str | None = None
+        self._after: tuple[str, ...] = ()
+        """The commits after the first one that counts as synced, newest first."""
+
+    def followed(self, tree: EnvironmentTree) -> FollowedTree:
+        """Return the branch and its commits as sources of reports see them."""
+        later = [commit for commit in self._after if commit not in self.synced]
+        synced = [commit for commit in self._after if commit in self.synced]
+        commits = (*later, *synced, *sorted(self.synced.difference(synced)))
+        return tree.followed(self.branch.url, self.branch.branch, commits)
 
     def read(self) -> None:
         """Read the branch as it is now. Raise KalypsoError if that fails.
@@ -299,7 +301,9 @@ class FollowedBranch:
             self.tree = tree
             self._set_newest(head)
         elif self.gitops_commit:
-            self.later = frozenset(self._between(self.gitops_commit, head) or ())
+            after = self._between(self.gitops_commit, head) or ()
+            self.later = frozenset(after)
+            self._after = (*after, *(commit for commit in self._after if commit not in after))
 
     def _set_newest(self, head: str) -> None:
         """Count this head, and all commits on the way to it, as synced from now on."""
@@ -309,6 +313,7 @@ class FollowedBranch:
             self._first, between = head, ()
         self.gitops_commit = head
         self.synced = frozenset({self._first, *between})
+        self._after = between
 
     def _between(self, base: str, head: str) -> tuple[str, ...] | None:
         """Return the commits after `base` up to `head`; None if `base` does not lead to `head`."""

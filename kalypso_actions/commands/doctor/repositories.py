@@ -45,6 +45,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import DoctorInputs, ScheduleInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION
 from kalypso_actions.inputs.values import split_list
+from kalypso_actions.model.cluster_reports import FollowedTree
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import subject_prefixes
 from kalypso_actions.model.github import AppInstallation, SettingNames
@@ -458,7 +459,7 @@ def check_cluster_reports(
         return
     for environment in environments:
         for branch in environment.gitops:
-            read = partial(reports.reports, branch.url, branch.branch)
+            read = partial(reports.reports, FollowedTree(branch.url, branch.branch))
             branch_reports = checklist.required(read, source)
             if branch_reports is None:
                 return

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from kalypso_actions.clients.github import overviews
+from kalypso_actions.commands.shared.cluster_reports import environment_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
@@ -17,7 +19,6 @@ from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import (
     ClusterReports,
     DesiredState,
-    EnvironmentTree,
     Requirements,
     Verdict,
     judge_clusters,
@@ -25,11 +26,13 @@ from kalypso_actions.compliance import (
 from kalypso_actions.compliance.clusters import STATES
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
-from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.report.status_document import ClusterStateEntry
+
+MOST_COMMITS: Final = 100
+"""The newest commits of a branch on which clusters may report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,24 +138,21 @@ def cluster_states(
     name = item.environment.name
     documents = item.reading.own.documents if item.reading else ()
     assembled, _ = assemble(name, Branch(name, documents), ())
-    silent = (each.name for each in assembled.cluster_types if not each.reports_compliance)
-    known = [each.name for each in assembled.cluster_types]
-    not_reporting = frozenset(silent)
     for place in item.gitops:
         tree = pipeline.trees.get(place)
         head = pipeline.gitops[place.repository].heads.get(place.branch)
         if tree is None or head is None:
             continue
         desired = DesiredState(
-            frozenset({head.id}),
-            EnvironmentTree(
-                tree.path,
-                cluster_type_folders(tree.entries, tree.path, known),
-                assigned_cluster_types(tree.entries, tree.path, known),
-                not_reporting,
-            ),
+            frozenset({head.id}), environment_tree(tree, assembled.cluster_types)
         )
-        of_branch = reports.reports(place.url, place.branch)
+        commits: Iterable[str] = [head.id]
+        if desired.tree.expected:
+            commits = context.remotes.ancestry(place.url, head.id).first_parents()
+        followed = desired.tree.followed(
+            place.url, place.branch, tuple(islice(commits, MOST_COMMITS))
+        )
+        of_branch = reports.reports(followed)
         verdict = judge_clusters(
             of_branch, desired, Requirements(), started=head.committed_at, now=now
         )

@@ -15,6 +15,7 @@ from kalypso_actions.commands.shared.cluster_reports.azure import AzureResourceG
 from kalypso_actions.commands.shared.cluster_reports.command import CommandReports
 from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.compliance import EnvironmentTree
 from kalypso_actions.compliance.interface import (
     ClusterReports,
     DeletionLookup,
@@ -22,9 +23,12 @@ from kalypso_actions.compliance.interface import (
     SourceWarnings,
 )
 from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.entry_points import find_implementation
+from kalypso_actions.model.kinds import ClusterType
+from kalypso_actions.model.tree import BaseTree
 
 Source = Callable[[ClusterReportsInputs, CommandContext], ClusterReports]
 
@@ -51,6 +55,22 @@ def open_cluster_reports(inputs: ClusterReportsInputs, context: CommandContext) 
     if not sources:
         raise UsageError("cluster-reports is empty", advice="name a source, or remove the input")
     return AddedReports(sources)
+
+
+def environment_tree(
+    tree: BaseTree | None, cluster_types: Sequence[ClusterType]
+) -> EnvironmentTree:
+    """Return an environment's tree in a branch; one without assignments if none is known yet."""
+    if tree is None:
+        return EnvironmentTree("", frozenset())
+    names = [cluster_type.name for cluster_type in cluster_types]
+    return EnvironmentTree(
+        tree.path,
+        cluster_type_folders(tree.entries, tree.path, names),
+        assigned_cluster_types(tree.entries, tree.path, names),
+        frozenset(each.name for each in cluster_types if not each.reports_compliance),
+        {each.name: each.clusters for each in cluster_types},
+    )
 
 
 class AddedReports:
