@@ -245,6 +245,8 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return " [required]"
     default = field.default
+    if isinstance(default, tuple):
+        default = ",".join(default)
     is_shown = isinstance(default, str | int) and not isinstance(default, bool) and default != ""
     return f" [default: {default}]" if is_shown else ""
 

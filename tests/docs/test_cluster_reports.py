@@ -102,7 +102,9 @@ def test_a_source_that_is_not_installed(acme: Organisation) -> None:
     merged = merge(acme, commit)
     with pytest.raises(UsageError, match="there is no source 'inventory'") as raised:
         check_with_inventory(acme, "", merged, commit)
-    assert raised.value.problem.advice == "installed: azure-resource-graph"
+    assert raised.value.problem.advice == (
+        "installed: argocd, azure-resource-graph, command, commit-statuses"
+    )
 
 
 def test_the_page_lists_every_field_of_a_report() -> None:

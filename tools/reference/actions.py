@@ -119,6 +119,8 @@ def _description(field: FieldInfo) -> str:
 def _default(field: FieldInfo) -> str:
     """Return the text that the model reads as its own default; "" if there is none."""
     value: Any = None if field.is_required() else field.default
+    if isinstance(value, tuple):
+        value = ",".join(value)
     match value:
         case bool():
             return str(value).lower()

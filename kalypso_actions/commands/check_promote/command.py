@@ -112,7 +112,8 @@ def check_promote(
                 longest = LONGEST_RUN - timedelta(
                     seconds=LONGEST_HOOK if inputs.post_deployment else 0
                 )
-                wait = WaitingTime(began, longest, inputs.poll_interval)
+                interval = _interval(inputs.poll_interval, source, context)
+                wait = WaitingTime(began, longest, interval)
                 verdict, changed = _wait(wait, watch, writes, context)
             if verdict.goes_on and inputs.post_deployment:
                 hook = _run_hook(inputs.post_deployment, request, context)
@@ -158,6 +159,15 @@ def _wait(
         if runtime.job.in_actions and runtime.now() + pause - wait.began >= wait.longest:
             return verdict, changed
         runtime.sleep(pause.total_seconds())
+
+
+def _interval(given: timedelta, source: ClusterReports, context: CommandContext) -> timedelta:
+    """Return the time between two looks: that of the inputs, if the source bears it."""
+    shortest: timedelta = getattr(source, "shortest_pause", given)
+    if given < shortest:
+        seconds = shortest.total_seconds()
+        context.runtime.log(f"poll-interval is raised to {seconds:.0f} s for {source.title}.")
+    return max(given, shortest)
 
 
 def _record_numbers(verdict: Verdict, writes: CheckPromoteWrites, context: CommandContext) -> None:

@@ -37,7 +37,12 @@ from kalypso_actions.compliance.doubtful_clusters import (
     key_of,
     other_urls_warning,
 )
-from kalypso_actions.compliance.interface import LOOKUP_INTERVAL, DeletionLookup, FollowerLookup
+from kalypso_actions.compliance.interface import (
+    LOOKUP_INTERVAL,
+    DeletionLookup,
+    FollowerLookup,
+    SourceWarnings,
+)
 from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.provenance import contradicts
@@ -197,6 +202,8 @@ class Watch:
             where = Location(self._context.url(branch.repository))
             warnings += verdict.ignored(tree, where, self._reports.no_reports_advice)
             warnings += self._other_urls.warnings(branch, tree, verdict.missing)
+            if isinstance(self._reports, SourceWarnings):
+                warnings += self._reports.warnings()
             if deleted := self._deleted.among(of_branch or ()):
                 warnings.append(deleted_clusters_warning(deleted, where))
         return replace(

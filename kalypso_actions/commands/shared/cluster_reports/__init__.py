@@ -8,6 +8,7 @@ with closing(open_cluster_reports(inputs, context)) as source:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, Final
 
 from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications
@@ -80,6 +81,9 @@ class AddedReports:
         self.sources = tuple(sources)
         self.title = " and ".join(source.title for source in sources)
         self.no_reports_advice = "; ".join(source.no_reports_advice for source in sources)
+        pauses = (getattr(source, "shortest_pause", timedelta()) for source in sources)
+        self.shortest_pause: timedelta = max(pauses)
+        """The shortest time between two looks that the servers of the sources should bear."""
 
     @property
     def knows_all_clusters(self) -> bool:

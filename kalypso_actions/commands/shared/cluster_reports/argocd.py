@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -26,6 +27,9 @@ class ArgoCDApplications:
         "check the repository, the branch and the path of the Applications, and what the token may "
         "see (applications, get, */*)"
     )
+
+    shortest_pause = timedelta(seconds=30)
+    """A list has about 11 kB for each Application, and no filter by repository that suffices."""
 
     def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
         self._inputs, self._runtime = inputs, context.runtime
