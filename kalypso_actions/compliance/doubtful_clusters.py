@@ -55,7 +55,9 @@ def doubtful_clusters(
     since = max(started, now - SILENCE)
     failed: dict[str, None] = {}
     others: dict[str, None] = {}
-    for cluster in sorted(clusters, key=lambda cluster: reported_at[cluster.id]):
+    # A cluster that a cluster type lists may have no report, and a name in place of an id.
+    reported = [cluster for cluster in clusters if cluster.id in reported_at]
+    for cluster in sorted(reported, key=lambda cluster: reported_at[cluster.id]):
         if cluster.id in known or reported_at[cluster.id] >= since:
             continue
         if cluster.state == "failed":

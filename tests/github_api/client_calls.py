@@ -290,6 +290,10 @@ CALLS: Final = {
         "POST R/git/refs",
         "DELETE R/git/refs/{ref}",
     ),
+    "statuses.history": call(
+        lambda github, scene: statuses.history(github, FLEET, scene.first),
+        "GET R/commits/{ref}/statuses",
+    ),
     "statuses.of_commits": call(
         lambda github, scene: statuses.of_commits(
             github, FLEET, [scene.first, scene.second, "e" * 40]
