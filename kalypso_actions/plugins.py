@@ -8,13 +8,20 @@ another package needs is in `kalypso_actions.commands.interface`.
 """
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.compliance.interface import ClusterReports, DeletionLookup, FollowerLookup
+from kalypso_actions.compliance.interface import (
+    ClusterReports,
+    DeletionLookup,
+    FollowerLookup,
+    SourceWarnings,
+)
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import (
     BranchFollower,
     ClusterReport,
     Condition,
+    ExpectedCluster,
+    FollowedTree,
     ObjectReference,
     ReportedObject,
     ReportedPath,
@@ -33,8 +40,10 @@ __all__ = [
     "Condition",
     "DeletionLookup",
     "DeploymentTarget",
+    "ExpectedCluster",
     "Finding",
     "Fleet",
+    "FollowedTree",
     "FollowerLookup",
     "KalypsoError",
     "Location",
@@ -44,6 +53,7 @@ __all__ = [
     "ReportedPath",
     "Schedule",
     "Scheduler",
+    "SourceWarnings",
     "UsageError",
     "repository_key",
 ]

@@ -81,6 +81,7 @@ _OF_KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "SchedulingPolicy": ("kalypso.io/placement", "kalypso.io/placement-scope"),
     "ClusterType": (
+        kinds.CLUSTERS_ANNOTATION,
         kinds.COMPLIANCE_ANNOTATION,
         "kalypso.io/taints",
         "kalypso.io/cluster-sets",

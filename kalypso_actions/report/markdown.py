@@ -15,7 +15,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Literal
 from urllib.parse import quote
 
@@ -65,7 +65,7 @@ def render(template: str, part: str = "", **values: object) -> str:
 def _template(name: str) -> str:
     """Return the text of a template, or of one of its blocks: compiling the others takes time."""
     file, _, part = name.partition("#")
-    text = (Path(__file__).parent / file).read_text(encoding="utf-8")
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
     if part:
         text = text.partition(f"{{% block {part} %}}\n")[2].partition("{% endblock %}")[0]
     return text

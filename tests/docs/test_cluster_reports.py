@@ -97,6 +97,31 @@ def test_the_source_raises(acme: Organisation) -> None:
         check_with_inventory(acme, url, merged, commit)
 
 
+def test_a_source_of_the_earlier_form(acme: Organisation, tmp_path: Path) -> None:
+    """Its methods take no `FollowedTree`, and it does not say whether it knows all clusters."""
+    former = (
+        block("python")
+        .replace("    knows_all_clusters = True\n", "")
+        .replace("def check_inputs(self, followed: FollowedTree)", "def check_inputs(self)")
+        .replace("self.check_inputs(followed)", "self.check_inputs()")
+        .replace("self, followed: FollowedTree", "self, repository_url: str, branch: str")
+        .replace("followed.repository_url", "repository_url")
+        .replace("followed.branch", "branch")
+        .replace("    FollowedTree,\n", "")
+    )
+    assert "ollowed" not in former
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    files = {"acme_inventory.py": former}
+    with (
+        installed_package(tmp_path, "acme_inventory", files, block("toml")),
+        inventory([entry("drone", merged), entry("large", merged)]) as url,
+    ):
+        assert document(check_with_inventory(acme, url, merged, commit)).verdict == "compliant"
+        with pytest.raises(UsageError, match="INVENTORY_URL is missing"):
+            check_with_inventory(acme, "", merged, commit)
+
+
 def test_a_source_that_is_not_installed(acme: Organisation) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.model.own_account import JOBS
 from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, JOBS, Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
 
 RIGHTS: Permissions = {"statuses": "write"}
@@ -233,7 +234,8 @@ def test_a_program_gets_only_the_variables_that_are_named(acme: Organisation) ->
     merged = merge(acme, commit)
     command = 'echo "$KALYPSO_BRANCH ${TOKEN_OF_FLEET-none} ${OTHER-none}" >&2; exit 1'
     variables = {"TOKEN_OF_FLEET": "t", "OTHER": "o"}
-    inputs = {"cluster_reports": "command", "reports_command": command, "variables": variables}
+    inputs: dict[str, Any] = {"cluster_reports": "command", "reports_command": command}
+    inputs["variables"] = variables
     with pytest.raises(KalypsoError, match="dev none none"):
         check(acme, merged, commit, **inputs)
     with pytest.raises(KalypsoError, match="dev t none"):
@@ -244,7 +246,8 @@ def test_several_sources_are_added_up(flux: Organisation) -> None:
     commit = main_commit(flux)
     merged = merge(flux, commit)
     failing = program(reported("drone-1", "drone", merged, "suspended"))
-    inputs = {"cluster_reports": "commit-statuses,command", "reports_command": failing}
+    inputs: dict[str, Any] = {"cluster_reports": "commit-statuses,command"}
+    inputs["reports_command"] = failing
     result = by_statuses(flux, merged, commit, **inputs)
     assert (verdict(result), states(result)["drone-1"]) == ("timed-out", "suspended")
     with pytest.raises(KalypsoError, match="exit code 1"):
