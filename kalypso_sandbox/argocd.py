@@ -248,7 +248,7 @@ class ArgoCD:
                     "version": "v1alpha1",
                     "kind": "Application",
                     "namespace": NAMESPACE,
-                    "name": child,
+                    "name": f"{child}-{cluster.name}",
                     "status": "Synced",
                 }
             )
@@ -431,7 +431,8 @@ def _child(
         "targetRevision": "main",
         "directory": {"recurse": True},
     }
-    document = _document(name, application, _destination(cluster, application), source)
+    own_name = f"{name}-{cluster.name}"
+    document = _document(own_name, application, _destination(cluster, application), source)
     commit, begun_at = changed[-1]
     may_fail = configuration.behaviour == "fail" and configuration.failure.kustomization == name
     broken = may_fail and is_broken(commit)

@@ -151,15 +151,16 @@ def test_what_goes_wrong(hub: Hub, fields: dict[str, Any], told: tuple[str, str,
 def test_a_parent_is_healthy_whatever_its_children_are(hub: Hub, broken: bool) -> None:
     failure = {"kustomization": "edge-app", "text": "bad"}
     hub.cluster("berlin", nested=True, behaviour="fail", failure=failure)
+    hub.cluster("oslo", nested=True)
     hub.push("bad" if broken else "good")
     hub.clock.advance(seconds=100)
     assert hub.told()[3] == "Healthy"
     (child,) = [each for each in hub.status()["resources"] if each["kind"] == "Application"]
-    assert (child["group"], child["name"]) == ("argoproj.io", "edge-app")
-    assert hub.told("edge-app")[3] == ("Degraded" if broken else "Healthy")
-    assert hub.read("v1/applications/edge-app")["spec"]["source"]["repoURL"].endswith(
-        "elsewhere/app"
-    )
+    assert (child["group"], child["name"]) == ("argoproj.io", "edge-app-berlin")
+    assert hub.told("edge-app-berlin")[3] == ("Degraded" if broken else "Healthy")
+    assert hub.told("edge-app-oslo")[3] == "Healthy"
+    application = hub.read("v1/applications/edge-app-berlin")
+    assert application["spec"]["source"]["repoURL"].endswith("elsewhere/app")
 
 
 @pytest.mark.parametrize(
