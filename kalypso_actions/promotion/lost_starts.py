@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeGuard
 
-from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.start_records import UNREAD, Command, StartRecord
@@ -67,29 +66,6 @@ def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> boo
     return all(
         title_facts.get(name, value.lower()) == value.lower() for name, value in facts.items()
     )
-
-
-def is_lost_check(
-    latest: CommitStatus | None,
-    record: StartRecord | None,
-    gitops_commit: str,
-    *,
-    is_before_merge: bool,
-    has_failed: bool,
-) -> bool:
-    """Return whether check-promote may not know of the merged `gitops_commit`.
-
-    `latest` is the promoted commit's status for the environment. Before a run of check-promote
-    begins to check a merge, its start may be lost, or the run may have refused the merge because
-    the environment did not name the commit yet. After a failure, a later merge is a correction:
-    then the record names an earlier commit.
-    """
-    if latest is None:
-        return False
-    is_recorded = record is not None and record.subject == gitops_commit
-    if is_before_merge:
-        return not is_recorded or (record is not None and record.kind in {"starting", "refused"})
-    return has_failed and record is not None and not is_recorded
 
 
 def schedule_due(

@@ -13,7 +13,7 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import Later, NewCommit, PostStatus, StartWorkflow
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, is_lost_check, schedule_due
+from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, schedule_due
 from kalypso_actions.promotion.start_records import (
     UNREAD,
     StartRecord,
@@ -89,17 +89,17 @@ def next_check_attempt(
     """Return the attempt with which schedule starts check-promote for a merge; 0 for no start.
 
     `latest` is the promoted commit's status for the environment, `record` the last start of
-    check-promote. `has_changed` returns whether the manifests differ from those of another GitOps
-    commit; it is called only if the record names one.
+    check-promote. Before a run begins to check a merge, its start may be lost, or the run may have
+    refused the merge because the environment did not name the commit yet. After a failure, a later
+    merge is a correction: then the record names an earlier commit. `has_changed` returns whether
+    the manifests differ from those of another GitOps commit; it is called only if the record names
+    one.
     """
     is_same = record is not None and record.subject == gitops_commit
-    is_lost = is_lost_check(
-        latest,
-        record,
-        gitops_commit,
-        is_before_merge=statuses.is_before_merge(latest),
-        has_failed=statuses.has_failed(latest),
-    )
+    if statuses.is_before_merge(latest):
+        is_lost = record is None or not is_same or record.kind in {"starting", "refused"}
+    else:
+        is_lost = statuses.has_failed(latest) and record is not None and not is_same
     if not is_lost or not (record is None or is_same or has_changed(record.subject)):
         return 0
     made = record.attempt if record and is_same else 0

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.lost_starts import (
@@ -20,7 +19,6 @@ from kalypso_actions.promotion.lost_starts import (
     Repair,
     inputs_digest,
     is_at_rest,
-    is_lost_check,
     may_be_run_of,
     may_rest,
     overdue,
@@ -102,52 +100,6 @@ def test_runs_that_may_come_from_a_start(
     title: str, command: Command, facts: dict[str, str], may_be: bool
 ) -> None:
     assert may_be_run_of(title, command, facts) == may_be
-
-
-def status(description: str = "Promoted") -> CommitStatus:
-    return CommitStatus("dev environment", "pending", description)
-
-
-@breaks(
-    "a merge that nobody told of stays untold",
-    turned(
-        is_lost_check,
-        "has_failed and record is not None and not is_recorded",
-        "False",
-    ),
-)
-@pytest.mark.parametrize(
-    ("latest", "made", "before", "failed", "lost"),
-    [
-        pytest.param(None, None, True, True, False, id="no promotion"),
-        pytest.param(status(), None, True, False, True, id="no record of the merge"),
-        pytest.param(status(), record("received", subject=M), True, False, False, id="received"),
-        pytest.param(status(), record(subject=M), True, False, True, id="a start may be lost"),
-        pytest.param(status(), record(subject=M), False, True, False, id="poll repeats the start"),
-        pytest.param(
-            status(), record("received", subject=OTHER), True, False, True, id="an earlier merge"
-        ),
-        pytest.param(
-            status(), record("received", subject=OTHER), False, True, True, id="a correction"
-        ),
-        pytest.param(
-            status(), record("received", subject=M), False, True, False, id="the failed merge"
-        ),
-        pytest.param(status(), None, False, True, False, id="a failure without a record"),
-        pytest.param(
-            status(), record("received", subject=OTHER), False, False, False, id="under way"
-        ),
-    ],
-)
-def test_lost_checks(
-    latest: CommitStatus | None,
-    made: StartRecord | None,
-    before: bool,
-    failed: bool,
-    lost: bool,
-) -> None:
-    is_lost = is_lost_check(latest, made, M, is_before_merge=before, has_failed=failed)
-    assert is_lost == lost
 
 
 DIGEST, CHANGED = "0123456789abcdef", "fedcba9876543210"

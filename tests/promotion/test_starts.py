@@ -133,8 +133,17 @@ def test_whether_checks_are_repeated(
 
 PROMOTED = statuses.promoted("dev")
 FAILED = statuses.failed("dev", "no")
+DEPLOYING = statuses.deploying("dev")
 
 
+@breaks(
+    "a merge that nobody told of stays untold",
+    turned(
+        next_check_attempt,
+        "statuses.has_failed(latest) and record is not None and not is_same",
+        "False",
+    ),
+)
 @breaks(
     "a lost start stays lost",
     turned(
@@ -154,6 +163,11 @@ FAILED = statuses.failed("dev", "no")
         ),
         pytest.param(PROMOTED, StartRecord("refused", HEAD), False, 1, id="refused before"),
         pytest.param(PROMOTED, StartRecord("received", HEAD), False, 0, id="received"),
+        pytest.param(PROMOTED, StartRecord("received", EARLIER), True, 1, id="an earlier merge"),
+        pytest.param(FAILED, StartRecord("starting", HEAD, 1), True, 0, id="poll repeats it"),
+        pytest.param(FAILED, None, True, 0, id="a failure without a record"),
+        pytest.param(DEPLOYING, StartRecord("received", EARLIER), True, 0, id="under way"),
+        pytest.param(FAILED, StartRecord("received", HEAD), True, 0, id="the failed merge"),
         pytest.param(FAILED, StartRecord("received", EARLIER), True, 1, id="corrected"),
         pytest.param(FAILED, StartRecord("received", EARLIER), False, 0, id="other files"),
         pytest.param(
