@@ -345,11 +345,3 @@ def mass_removal(changes: TreeChanges, percent: int) -> str:
         f"{removed} of {changes.existing_folders} assignments would be removed, which is more "
         f"than {percent}%: {abbreviated(changes.removed_folders, 10)}"
     )
-
-
-def is_blocked(removal: Problem | None, *, writes: bool, allow_removals: bool) -> bool:
-    """Whether a mass removal stops a run.
-
-    A run that writes nothing needs no permission: the removal is already proposed.
-    """
-    return removal is not None and writes and not allow_removals

@@ -266,11 +266,34 @@ def test_which_auto_merges_end(given: dict[str, Any], role: Role, login: str, en
     "a run with unknown inputs writes",
     turned(ScheduleDecision.writes_nothing, "self.plan.faults or self.removed", "False"),
 )
-@pytest.mark.parametrize(("left", "allow"), [(0, False), (0, True), (5, False)])
-def test_a_mass_removal_needs_permission(left: int, allow: bool) -> None:
+@breaks(
+    "allowing removals does not help",
+    turned(decide, "plan.faults or inputs.allow_removals", "plan.faults"),
+    case="allowed",
+)
+@breaks(
+    "the removal guard is off",
+    turned(decide, "writes and not (plan.faults or inputs.allow_removals)", "False"),
+    case="refused",
+)
+@breaks(
+    "a removal that is proposed already needs permission again",
+    turned(decide, "not proposals or proposals[index].writes", "True"),
+    case="proposed",
+)
+@pytest.mark.parametrize(
+    ("left", "given", "refused"),
+    [
+        pytest.param(0, {}, True, id="refused"),
+        pytest.param(0, {"allow_removals": True}, False, id="allowed"),
+        pytest.param(5, {}, False, id="few"),
+        pytest.param(0, {"own": "same"}, False, id="proposed already"),
+    ],
+)
+def test_a_mass_removal_needs_permission(left: int, given: dict[str, Any], refused: bool) -> None:
     existing = [f"web-{number}" for number in range(10)]
-    decision, run = decided(existing=existing, targets=existing[:left], allow_removals=allow)
-    refused = not left and not allow
+    pulls = [OURS] if given.get("own") else []
+    decision, run = decided(*pulls, existing=existing, targets=existing[:left], **given)
     assert (made(decision, run) == ()) == refused
     assert [problem.advice for problem in decision.problems] == [
         "if that is wanted, run schedule with allow-removals"

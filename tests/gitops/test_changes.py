@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.errors import KalypsoError
 from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,
     compute_changes,
-    is_blocked,
     mass_removal,
 )
 from kalypso_actions.model.layout import README_TEXT, gitops_folder
@@ -276,23 +275,3 @@ def test_the_folder_of_a_path(path: str, folder: str) -> None:
 def test_a_path_that_leaves_the_repository(path: str) -> None:
     with pytest.raises(KalypsoError, match="leaves the repository"):
         gitops_folder(path, HERE)
-
-
-@breaks(
-    "allowing removals does not help",
-    turned("kalypso_actions.gitops.changes.is_blocked", "not allow_removals", "True"),
-)
-@breaks("the removal guard is off", returning("kalypso_actions.gitops.changes.is_blocked", False))
-@pytest.mark.parametrize(
-    ("removal", "writes", "allow_removals", "blocked"),
-    [
-        (Problem("too much"), True, False, True),
-        (Problem("too much"), True, True, False),
-        (Problem("too much"), False, False, False),
-        (None, True, False, False),
-    ],
-)
-def test_blocked_removals(
-    removal: Problem | None, writes: bool, allow_removals: bool, blocked: bool
-) -> None:
-    assert is_blocked(removal, writes=writes, allow_removals=allow_removals) == blocked

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from kalypso_actions.commands.schedule.reading import BranchProposals, EnvironmentSnapshot
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import proposal_decision, rejections
-from kalypso_actions.gitops.changes import is_blocked
 from kalypso_actions.gitops.proposal_decision import (
     OpenProposal,
     ProposalDecision,
@@ -158,12 +157,11 @@ def decide(
     problems, warnings = list(plan.problems), list(plan.warnings)
     removed: list[str] = []
     for index, removal in enumerate(plan.mass_removals):
-        writes = not proposals or proposals[index].writes
         if removal is None:
             continue
-        if not plan.faults and is_blocked(
-            removal, writes=writes, allow_removals=inputs.allow_removals
-        ):
+        # A run that writes nothing needs no permission: the removal is already proposed.
+        writes = not proposals or proposals[index].writes
+        if writes and not (plan.faults or inputs.allow_removals):
             advice = "if that is wanted, run schedule with allow-removals"
             problems.append(Problem(removal.message, removal.where, advice))
             removed += plan.trees[index].removed_folders
