@@ -11,6 +11,7 @@ from tests.chain.quick_reads import quick_reads
 from tests.commands.chain import placements
 from tests.commands.chain.founding import copied_organisation, organisation
 from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.promotions import sign_in
 
 
 @pytest.fixture(scope="session")
@@ -53,3 +54,9 @@ def app(acme: Organisation) -> dict[str, str]:
     """The inputs of a GitHub App."""
     number, key = acme.sandbox.create_app("acme")
     return {"app_id": str(number), "app_private_key": key}
+
+
+@pytest.fixture
+def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sign in to the sandbox's Azure."""
+    sign_in(acme, monkeypatch)

@@ -10,14 +10,11 @@ from tests.commands.chain import documents
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import Dispatch, Organisation
-from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
+
+pytestmark = pytest.mark.usefixtures("azure")
 
 DEV = "dev environment"
-
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
 
 
 def queries(acme: Organisation) -> int:

@@ -15,15 +15,11 @@ from tests.commands.chain.promotions import (
     main_commit,
     merge,
     name_in_base,
-    sign_in,
     tree,
     verdict,
 )
 
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
+pytestmark = pytest.mark.usefixtures("azure")
 
 
 def refused(

@@ -9,14 +9,11 @@ import pytest
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_sandbox.faults import Fault
 from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.promotions import check, document, main_commit, merge, sign_in, verdict
+from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
+
+pytestmark = pytest.mark.usefixtures("azure")
 
 OTHER = "https://git.acme.example/acme/gitops"
-
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
 
 
 def follow(acme: Organisation, name: str, url: str, path: str = "./drone", **more: str) -> None:

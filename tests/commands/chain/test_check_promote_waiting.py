@@ -28,18 +28,14 @@ from tests.commands.chain.promotions import (
     main_commit,
     merge,
     name_in_base,
-    sign_in,
     verdict,
 )
+
+pytestmark = pytest.mark.usefixtures("azure")
 
 DEV = "dev environment"
 OTHER_SUBSCRIPTION = "33333333-3333-4333-8333-333333333333"
 SUBSCRIPTION = "11111111-1111-4111-8111-111111111111"
-
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
 
 
 def meanwhile(acme: Organisation, after: float, happens: Callable[[], object]) -> None:

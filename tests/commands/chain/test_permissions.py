@@ -24,7 +24,9 @@ from kalypso_sandbox import Exchange
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.permission_scenes import SCENES, Credential, Run, Scene
-from tests.commands.chain.promotions import merge, sign_in
+from tests.commands.chain.promotions import merge
+
+pytestmark = pytest.mark.usefixtures("azure")
 
 PLACES: Mapping[str, Place] = {
     CONTROL_PLANE: "control plane",
@@ -61,11 +63,6 @@ UNRECORDED: frozenset[tuple[str, str]] = frozenset(
 def acme(acme_with_permissions: Organisation) -> Organisation:
     """Acme on a server that checks read permissions."""
     return acme_with_permissions
-
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
 
 
 def _scenes(*, of_jobs: bool = False) -> pytest.MarkDecorator:

@@ -9,16 +9,12 @@ from kalypso_sandbox import Fault
 from kalypso_sandbox.state import Exchange
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.permission_scenes import SCENES
-from tests.commands.chain.promotions import sign_in
+
+pytestmark = pytest.mark.usefixtures("azure")
 
 DISPATCH = "/repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches"
 STATUSES = "/repos/{owner}/{repo}/statuses/{sha}"
 BY_ID = {scene.id: scene for scene in SCENES}
-
-
-@pytest.fixture(autouse=True)
-def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(acme, monkeypatch)
 
 
 def written(exchange: Exchange) -> str:
