@@ -47,6 +47,9 @@ KEPT_BYTES: Final = 16 << 20
 SEPARATOR: Final = b"\x01"
 """Between identities; the parts of one are separated by a zero byte, and escape both."""
 
+OF_MANIFESTS: Final = "manifest-"
+"""The start of the codes of faults."""
+
 DUPLICATE: Final = "manifest-duplicate"
 NOT_KUBERNETES: Final = "template-not-kubernetes"
 
@@ -365,7 +368,7 @@ def _faults(
 def _duplicates(
     rows: Iterable[tuple[Assignment, Checked]], templates: Mapping[str, Template]
 ) -> Iterator[tuple[Assignment, str, ManifestFault]]:
-    """Yield a fault for each object that a cluster type has already."""
+    """Yield a fault of both assignments for each object that a cluster type has already."""
     seen: dict[str, dict[bytes, Assignment]] = {}
     places: dict[tuple[str, str], Location] = {}
     for assignment, files in rows:
@@ -385,18 +388,16 @@ def _duplicates(
                     where = _PrintingLines(template).of_kind(kind) if template else where
                     places[file.template, kind] = where
                 inside = "" if namespace == "default" else f" in {namespace}"
-                yield (
-                    assignment,
-                    file.template,
-                    ManifestFault(
-                        DUPLICATE,
-                        f"{kind} {name!r}{inside} is made twice on {first.cluster_type.name}, also "
-                        f"for {first.target.name}",
-                        "print a name or a namespace for each target: kustomize, which Flux runs, "
-                        "builds nothing of this cluster type",
-                        where,
-                    ),
+                fault = ManifestFault(
+                    DUPLICATE,
+                    f"{kind} {name!r}{inside} is made twice on {first.cluster_type.name}, also "
+                    f"for {first.target.name}",
+                    "print a name or a namespace for each target: kustomize, which Flux runs, "
+                    "builds nothing of this cluster type",
+                    where,
                 )
+                yield assignment, file.template, fault
+                yield first, file.template, fault
 
 
 def _subject(name: str, templates: Mapping[str, Template]) -> str:

@@ -29,6 +29,7 @@ from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
+    Assignment,
     DeliveryRules,
     DeploymentTarget,
     RepositoryPath,
@@ -39,6 +40,7 @@ from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.fleet_checks.documents import schema_faults
+from kalypso_actions.planning.fleet_manifests import OF_MANIFESTS, ManifestChecker
 from kalypso_actions.planning.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
@@ -225,22 +227,32 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
     rendered = {(item.cluster_type.name, item.target.registration) for item in renders}
     targets = {item.target.registration: item.target for item in renders}
 
+    checker = ManifestChecker(plan.fleet.templates)
+
+    def is_sound(assignment: Assignment, files: Mapping[str, bytes]) -> bool:
+        checked = checker.check(assignment, files)
+        return not any(fault.is_certain for file in checked for fault in file.faults)
+
     def is_own(item: PlannedAssignment) -> bool:
         assignment, target = item.assignment, item.assignment.target
+        renders_others = any(
+            cluster_type == assignment.cluster_type.name and name != target.registration
+            for cluster_type, name in rendered
+        )
+        others = [other for name, other in targets.items() if name != target.registration]
         match item.failure:
             case rendering.Failure(code="config-refused"):
                 bare = dataclasses.replace(target, config_schemas=())
                 other = dataclasses.replace(assignment, target=bare)
                 return validator.failure(other, item.config) is None
             case rendering.Failure(code="template-failed"):
-                renders_others = any(
-                    cluster_type == assignment.cluster_type.name and name != target.registration
-                    for cluster_type, name in rendered
-                )
                 if renders_others:
                     return True
-                others = [other for name, other in targets.items() if name != target.registration]
                 return renderer.renders_other_texts(assignment, item.config, others[:_MAX_OTHERS])
+            case rendering.Failure(code=code) if code.startswith(OF_MANIFESTS):
+                return renders_others or renderer.renders_other_texts(
+                    assignment, item.config, others[:_MAX_OTHERS], is_sound
+                )
         return False
 
     return all(map(is_own, islice(items, _MAX_FAILURES)))

@@ -55,6 +55,7 @@ _USUAL: Final = {
     "path": "./folder/of/manifests",
 }
 _USUAL_VALUE: Final = "1"
+_USUAL_NAME: Final = "usual"
 
 _MOST_USUAL: Final = 30
 """The most keys of manifests, and the most labels, of an ordinary target."""
@@ -116,6 +117,14 @@ def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
     usual = {**dict.fromkeys(target.labels, _USUAL_VALUE), **fixed}
     for labels in (target.labels, usual, fixed):
         yield replace(target, manifests=manifests, labels=labels)
+
+
+def with_usual_names(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
+    """Yield a target with a word for each text, and usual names of itself and its workload."""
+    manifests = {**dict.fromkeys(target.manifests, _USUAL_NAME), **_USUAL}
+    labels = dict.fromkeys(target.labels, _USUAL_NAME)
+    name = f"{_USUAL_NAME}-target"
+    yield replace(target, name=name, workload=_USUAL_NAME, manifests=manifests, labels=labels)
 
 
 def _failure(outcome: Outcome, fault: str, key: str, where: Location) -> Failure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Final
@@ -18,6 +18,7 @@ from kalypso_actions.rendering.delivered import (
     own_keys,
     special_texts,
     with_few_texts,
+    with_usual_names,
     with_usual_texts,
     without_own_keys,
 )
@@ -224,17 +225,26 @@ class Renderer:
         return sum(parts)
 
     def renders_other_texts(
-        self, assignment: Assignment, config: MergedConfig, others: Iterable[DeploymentTarget]
+        self,
+        assignment: Assignment,
+        config: MergedConfig,
+        others: Iterable[DeploymentTarget],
+        accepts: Callable[[Assignment, Mapping[str, bytes]], bool] = lambda _, __: True,
     ) -> bool:
-        """Return whether an assignment renders with usual texts, or with those of `others`."""
+        """Return whether an assignment renders with usual texts or names, or those of `others`.
+
+        `accepts` says whether the files are acceptable.
+        """
         target = assignment.target
         texts_of_others = (
             replace(target, manifests=other.manifests, labels=other.labels) for other in others
         )
-        return any(
-            not isinstance(self._with_texts(other, assignment, config)[0], Failure)
-            for other in chain(with_usual_texts(target), texts_of_others)
-        )
+        for other in chain(with_usual_texts(target), texts_of_others, with_usual_names(target)):
+            files, _ = self._with_texts(other, assignment, config)
+            trial = replace(assignment, target=other)
+            if not isinstance(files, Failure) and accepts(trial, files):
+                return True
+        return False
 
     def _with_texts(
         self, texts: DeploymentTarget, assignment: Assignment, config: MergedConfig

@@ -10,6 +10,8 @@ import pytest
 from kalypso_actions.errors import of_level
 from kalypso_actions.model.kinds import DeploymentTarget
 from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.planning.registrations import is_own_fault
+from tests.breaks import breaks, turned
 from tests.builders import cluster_type, config_map, fleet, policy, target, template
 from tests.plans import plan
 
@@ -174,10 +176,9 @@ def test_each_cause_is_told_once_at_the_line_of_its_template(
         assert (finding.code, f"{finding.where.path}:{finding.where.line}") == (code, place)
         assert words in finding.message
         assert "(app-" in finding.message or "(2048-" in finding.message
-        is_pair = code == "manifest-duplicate" and "'team'" in words
-        assert ("also for 1 other assignment" in finding.message) != is_pair
+        assert "also for 1 other assignment" in finding.message
     failing = [item.assignment.folder for item in made.assignments if item.failure]
-    assert len(failing) == (1 if is_pair else 2)
+    assert len(failing) == 2
     assert not any(path.startswith(tuple(failing)) for path in made.changes.files)
 
 
@@ -253,3 +254,35 @@ def test_a_field_that_a_newer_release_may_have_is_a_warning_of_strict_rules() ->
 )
 def test_what_no_schema_refuses(text: str) -> None:
     assert planned(text, options=STRICT).findings == ()
+
+
+@breaks(
+    "faults of manifests are never those of a registration",
+    turned(
+        "kalypso_actions.planning.registrations.is_own_fault",
+        "code.startswith(OF_MANIFESTS)",
+        "False",
+    ),
+)
+@pytest.mark.parametrize(
+    ("label", "others", "is_own"),
+    [
+        ("{{ .Workload }}", (), True),
+        ("{{ .Workload }}", (target("api"),), True),
+        ("{{ .Labels.branch }}", (), True),
+        ("5", (), False),
+        ("5", (target("api"),), False),
+    ],
+)
+def test_a_text_of_a_registration_does_not_stop_a_fleet(
+    label: str, others: tuple[DeploymentTarget, ...], is_own: bool
+) -> None:
+    """With strict rules, a Template that takes usual texts is not at fault."""
+    hostile = dataclasses.replace(
+        target("web", workload="2048", branch="feature/cart"), registration="hostile"
+    )
+    namespace = SPACE + f"  labels:\n    a: {label}\n"
+    made = planned(namespace=namespace, targets=(hostile, *others), options=STRICT)
+    failing = [item for item in made.assignments if item.failure]
+    assert failing
+    assert is_own_fault(failing, made, STRICT) == is_own
