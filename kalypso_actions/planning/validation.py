@@ -480,14 +480,18 @@ def _alike(assignments: Iterable[Assignment]) -> Iterable[list[Assignment]]:
     """Group the assignments by cluster type and kind of target; one of each group is rendered.
 
     Targets of one kind have the same keys in manifests and labels, which templates read, the same
-    texts with special characters, and otherwise texts that YAML reads as values of the same types.
+    texts with special characters, and otherwise texts of which YAML makes values of the same types,
+    and labels or not.
     """
     by_kind: dict[object, list[Assignment]] = {}
     for assignment in assignments:
         target = assignment.target
         kind = (
             assignment.cluster_type.name,
-            frozenset((key, type(resolve(text))) for key, text in target.manifests.items()),
+            frozenset(
+                (key, type(resolve(text)), bool(label_value_fault(text)))
+                for key, text in target.manifests.items()
+            ),
             frozenset((key, _type(text)) for key, text in target.labels.items()),
             *map(_type, (target.name, target.workload, target.workspace)),
             frozenset(target.manifests[key] for key in rendering.special_texts(target.manifests)),
