@@ -20,8 +20,8 @@ def deliver(fleet: FleetUnderAttack, hosts: str, *, annotated: bool) -> None:
     fleet.deliver("calm", "# none yet")
     if annotated:
         text = (fleet.folder / "main/flux.yaml").read_text()
-        annotation = "{name: flux, annotations: {kalypso.io/documents-from: 'zones, hosts'}}"
-        fleet.commit("main", {"flux.yaml": text.replace("{name: flux}", annotation)})
+        annotation = "annotations: {kalypso.io/documents-from: 'zones, hosts', "
+        fleet.commit("main", {"flux.yaml": text.replace("annotations: {", annotation)})
     fleet.attack(hosts=hosts)
 
 
