@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
@@ -108,7 +108,7 @@ class ComparedBranch:
 
 def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> ComparedBranch:
     """Plan the environments of the changed branch with both commits, and compare them."""
-    environments = []
+    environments, scopes = [], []
     for sides in branch.environments:
         schedulers, notes = _schedulers(sides.name, branch, inputs)
         change = _compared(sides, sides.base, schedulers, inputs, progress)
@@ -116,9 +116,9 @@ def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> C
         if sides.promoted and sides.promoted.snapshot and sides.head.snapshot:
             arriving = _compared(sides, sides.promoted, schedulers, inputs, progress)
         commit = sides.base.promoted_commit or sides.head.promoted_commit
-        notes = (*notes, *sides.head.unread(), *sides.warnings)
+        scopes.append(_scopes(sides, change))
+        notes = (*notes, *sides.head.unread(), *sides.warnings, *_unjudged(sides, change))
         environments.append(ComparedEnvironment(sides.name, change, arriving, commit, notes))
-    scopes = [item.change.pair.scopes for item in environments if item.change.pair]
     before = _judged(
         branch.findings_before,
         [before for before, _ in scopes],
@@ -133,6 +133,29 @@ def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> C
     )
     documents = Compared(_new("", before, after))
     return ComparedBranch(documents, tuple(environments), branch.before, branch.after)
+
+
+def _scopes(
+    sides: EnvironmentSides, change: Compared
+) -> tuple[FleetScope | None, FleetScope | None]:
+    """Return both sides for the fleet's checks; none if one side alone cannot be judged.
+
+    Otherwise all that the fleet had before would count as new.
+    """
+    before, after = change.pair.scopes if change.pair else (None, None)
+    is_judged = (before or sides.base.is_absent) and (after or sides.head.is_absent)
+    return (before, after) if is_judged else (None, None)
+
+
+def _unjudged(sides: EnvironmentSides, change: Compared) -> Iterator[Problem]:
+    """Yield a note if only the faults of the base keep the fleet from being checked."""
+    before, after = change.pair.scopes if change.pair else (None, None)
+    snapshot = sides.head.snapshot
+    if after and snapshot and snapshot.declared and not (before or sides.base.is_absent):
+        yield Problem(
+            "the fleet is not checked: faults of the base hide what it had before",
+            snapshot.declared.where,
+        )
 
 
 def _judged(

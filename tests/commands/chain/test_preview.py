@@ -396,6 +396,20 @@ def test_what_is_new_and_runs_nowhere(acme: Organisation) -> None:
     assert "**What is new here has no assignment:**\n\n- ClusterType medium" in plain(comment)
 
 
+def test_faults_of_the_base_do_not_make_known_findings_new(acme: Organisation) -> None:
+    acme.commit({"broken.yaml": "kind: [ClusterType\n"})
+    acme.commit({"again.yaml": documents.policy("again")}, "dev")
+    number = propose(acme, {"broken.yaml": None})
+    shown = document(run(acme))
+    assert (shown.problems, shown.warnings) == ((), ())
+    assert [note.message for note in shown.notes] == [
+        f"{name}: the fleet is not checked: faults of the base hide what it had before"
+        for name in ("dev", "stage")
+    ]
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "**Not everything was compared:**" in comment
+
+
 def test_a_registration_whose_application_runs_nowhere(acme: Organisation) -> None:
     """It looks fine in the very pull request that registers it."""
     narrow = documents.policy().replace("{}", "{matchLabels: {workload: shop}}", 1)
