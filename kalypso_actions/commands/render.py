@@ -12,7 +12,6 @@ from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import (
     LocalContext,
     check_given_sources,
-    given_sources,
     read_branch_of,
 )
 from kalypso_actions.commands.shared.reading.base_trees import (
@@ -98,7 +97,7 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         findings = (*plan.findings, *base.notes(plan))
         plan = dataclasses.replace(plan, findings=findings)
         readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
-        sources = [item for item in given_sources(inputs.source) if item.path.is_dir()]
+        sources = [item for item in inputs.source if item.path.is_dir()]
         of_sources = tuple(check_given_sources(sources, readings, context.programs))
         warned = inputs.strict and of_level((*findings, *of_sources), "warning")
         commit = ""

@@ -15,7 +15,6 @@ from kalypso_actions.commands.shared.local_context import (
     CurrentClone,
     LocalContext,
     check_given_sources,
-    given_sources,
 )
 from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
@@ -66,8 +65,7 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             context.now,
             clone.head_of_main if clone else "",
         )
-    sources = given_sources(inputs.source)
-    of_sources = check_given_sources(sources, readings, context.programs)
+    of_sources = check_given_sources(inputs.source, readings, context.programs)
     return _document(
         readings,
         (

@@ -10,6 +10,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 from pydantic_core import PydanticCustomError
 
+from kalypso_actions.model.urls import repository_key
+
 _AUTHORITY = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://[^/]*|[^@/\s]+@[^:/\s]+:|[A-Za-z]:(?=[\\/]))", re.IGNORECASE
 )
@@ -91,6 +93,11 @@ class Source(BaseModel):
     url: str
     branch: str = ""
     path: Path
+
+    @property
+    def key(self) -> str:
+        """The key of the repository, which equal URLs share."""
+        return repository_key(self.url)
 
     @classmethod
     def parse(cls, text: str) -> Source:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
+from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import (
     KustomizeBuild,
     Reader,
-    kustomize_builder,
 )
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.reading.snapshot import (
@@ -109,7 +109,7 @@ def check_configuration(config: Mapping[str, object], schemas: list[str]) -> str
 
 def read_built_registration(path: Path) -> str:
     """Read a registered repository, and build its kustomizations by the real program."""
-    return read_registration(path, kustomize_builder(Programs(os.environ)))
+    return read_registration(path, find_kustomize(Programs(os.environ)))
 
 
 def read_registration(path: Path, kustomize: KustomizeBuild | None = None) -> str:

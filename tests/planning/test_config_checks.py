@@ -8,6 +8,7 @@ import time
 import pytest
 
 from kalypso_actions.errors import Location
+from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import ConfigMap
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.platform_config import PlatformConfig
@@ -44,6 +45,27 @@ def test_the_schema_and_the_value_are_named(values: dict[str, str], where: str, 
     place, advice = violation(config_map("c", values))
     assert place == where
     assert advice == said
+
+
+@pytest.mark.parametrize(
+    ("schema", "values", "line"),
+    [
+        ('{\n "title": "x",\n "required": ["A"]}', {}, 12),
+        ('{\n "required": [],\n "properties": {"B": {\n  "required": ["A"]}}}', {"B": "c: d"}, 2),
+        ('{\n "minProperties": 3}', {}, 10),
+    ],
+    ids=["a key", "a key of a value", "another keyword"],
+)
+def test_what_no_value_violates_is_at_its_keyword(
+    schema: str, values: dict[str, str], line: int
+) -> None:
+    required = dataclasses.replace(config_schema("s", schema), schema_place=TextPlace(10, 5))
+    maps = [config_map("c", values)] if values else []
+    platform = PlatformConfig(fleet(config_maps=maps, config_schemas=[required]))
+    web = assignment(target("web"), LARGE)
+    failure = ConfigValidator(platform).failure(web, platform.config_of(web))
+    assert failure is not None
+    assert failure.where.line == line
 
 
 def test_a_layer_that_sets_a_missing_key_elsewhere_is_named() -> None:

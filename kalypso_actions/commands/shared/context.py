@@ -19,6 +19,7 @@ from kalypso_actions.clients.github import (
     TokenAuth,
     repositories,
 )
+from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import find_clone
 from kalypso_actions.commands.shared.reading.allowed_repositories import (
@@ -26,7 +27,7 @@ from kalypso_actions.commands.shared.reading.allowed_repositories import (
     TrustedRepositories,
 )
 from kalypso_actions.commands.shared.reading.control_plane import find_environments
-from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
+from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
@@ -77,7 +78,7 @@ class CommandContext:
         """A reader of documents; it reads a branch at the same commit each time."""
         runtime = self.runtime
         start = whole_minutes(runtime.started or runtime.now())
-        return Reader(self.repositories, kustomize_builder(runtime.programs), now=start)
+        return Reader(self.repositories, find_kustomize(runtime.programs), now=start)
 
     def url(self, repository: str) -> str:
         """Return the URL of `owner/name` on this GitHub."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
 from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
 from kalypso_actions.clients.git.urls import depth_below, no_credential
+from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.reading.document_reader import Reader, kustomize_builder
+from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import (
     MAIN_BRANCH,
-    GivenSource,
     Repositories,
 )
 from kalypso_actions.inputs.paths import Source
@@ -72,16 +72,16 @@ class LocalContext:
     @contextmanager
     def reader(self, sources: Iterable[Source]) -> Iterator[Reader]:
         """Return a reader of `sources` and other repositories; delete fetched copies at the end."""
-        with self._repositories(given_sources(sources)) as repositories:
+        with self._repositories(sources) as repositories:
             yield Reader(
                 repositories,
-                kustomize_builder(self.programs),
+                find_kustomize(self.programs),
                 fetched=self.fetching,
                 now=self.now,
             )
 
     @contextmanager
-    def _repositories(self, given: Iterable[GivenSource]) -> Iterator[Repositories]:
+    def _repositories(self, given: Iterable[Source]) -> Iterator[Repositories]:
         if self.connect:
             with self.connect() as opened:
                 check = opened.repositories.check
@@ -123,11 +123,6 @@ class LocalContext:
         return f"{place}, whose main has no Environment objects"
 
 
-def given_sources(sources: Iterable[Source]) -> list[GivenSource]:
-    """Return the values of `--source` for readers."""
-    return [GivenSource(source.url, source.branch, source.path) for source in sources]
-
-
 def sandbox_credentials(server_url: str, token: str) -> Authorize:
     """Return the credentials of a sandbox on this machine: its token, only for its URLs."""
     if not (token and is_loopback(server_url)):
@@ -140,7 +135,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def check_given_sources(
-    sources: Iterable[GivenSource], readings: Iterable[Reading], programs: Programs
+    sources: Iterable[Source], readings: Iterable[Reading], programs: Programs
 ) -> Iterator[Finding]:
     """Warn of sources that the documents of a control plane do not name, or that differ."""
     known_urls = {repository_key(url): url for reading in readings for url in _urls(reading)}
@@ -177,7 +172,7 @@ def _urls(reading: Reading) -> Iterator[str]:
                 yield url
 
 
-def _uncommitted(source: GivenSource, programs: Programs) -> Iterator[Finding]:
+def _uncommitted(source: Source, programs: Programs) -> Iterator[Finding]:
     """Report edited and new files."""
     if not is_repository(source.path) or not (source.path / ".git").exists():
         return  # a bare repository has no files to edit

@@ -152,10 +152,10 @@ def test_two_registrations_that_deliver_one_name(planes: Planes) -> None:
     result = planes.render(base_commit=main)
     assert result.assignments == ()
     assert [w.message for w in result.warnings] == [
-        "registration 'app': Workload 'app' is also delivered by registration 'rival' in "
-        f"{rival}: workload.yaml:1",
-        "registration 'rival': Workload 'app' is also delivered by registration 'app' in "
-        f"{planes.app}: workload.yaml:1",
+        "registration 'app': Workload 'app' is also delivered by registration 'rival' "
+        f"({planes.control_plane}: rival.yaml:4) in {rival}: workload.yaml:1",
+        "registration 'rival': Workload 'app' is also delivered by registration 'app' "
+        f"({planes.control_plane}: registration.yaml:4) in {planes.app}: workload.yaml:1",
     ]
 
 
@@ -184,8 +184,8 @@ def test_all_unreadable_base_repos_are_reported(planes: Planes) -> None:
     first, second = caught.value.problems
     assert first.message.startswith("BaseRepo 'first': file:///nowhere/first: the branch 'main'")
     assert [str(problem.where).rpartition(" ")[2] for problem in (first, second)] == [
-        "fleet/lost.yaml:1",
-        "fleet/lost.yaml:6",
+        "fleet/lost.yaml:4",
+        "fleet/lost.yaml:9",
     ]
 
 
@@ -195,7 +195,7 @@ def test_a_registration_of_a_missing_repository_is_reported_at_its_line(planes: 
     missing = "the application of WorkloadRegistration 'app' is missing from the fleet"
     assert warning.message.startswith(f"{missing}: {planes.app}: there is no such folder")
     assert warning.where is not None
-    assert (warning.where.path, warning.where.line) == ("registration.yaml", 1)
+    assert (warning.where.path, warning.where.line) == ("registration.yaml", 4)
 
 
 def test_the_branch_of_the_gitops_repository(planes: Planes) -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.commands.shared.reading.repositories import GivenSource, Repositories
+from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.history import BranchPosition
 from tests.git_repositories import commit, commit_branch, git, programs, repository
 
@@ -62,7 +63,7 @@ def test_the_position_of_a_commit(
 
 
 def test_a_folder_has_no_commits(tmp_path: Path, remotes: RemoteRepositories) -> None:
-    read = Repositories([GivenSource(URL, "", tmp_path)], remotes, programs())
+    read = Repositories([Source(url=URL, path=tmp_path)], remotes, programs())
     assert read.position(URL, "main", "1" * 40) is None
     assert read.resolve(URL, "main", "1" * 40) == "1" * 40
     with pytest.raises(UsageError, match="is a folder without commits"):

@@ -9,9 +9,9 @@ import pytest
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitFiles, GitRepository
+from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.commands.shared.reading.document_reader import (
     KustomizeBuild,
-    kustomize_builder,
     read_documents,
 )
 from kalypso_actions.errors import KalypsoError
@@ -140,7 +140,7 @@ def test_build_that_fails_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> N
 
 
 def test_without_the_program_a_build_is_a_problem(tmp_path: Path) -> None:
-    reading = read(folder(tmp_path, BUILT), kustomize=kustomize_builder(programs(PATH="")))
+    reading = read(folder(tmp_path, BUILT), kustomize=find_kustomize(programs(PATH="")))
     assert names(reading) == ["b"]
     (problem,) = reading.problems
     assert problem.message == (

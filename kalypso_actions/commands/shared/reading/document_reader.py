@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
-from kalypso_actions.clients.kustomize import find_kustomize
-from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet.schemas import KALYPSO_API
@@ -170,11 +168,6 @@ class KustomizeBuild(Protocol):
         max_memory: int | None = None,
     ) -> bytes:
         """Raises KalypsoError with the program's message, or if the program exceeds a bound."""
-
-
-def kustomize_builder(programs: Programs) -> KustomizeBuild | None:
-    """Return the machine's kustomize program, if any."""
-    return find_kustomize(programs)
 
 
 def read_documents(

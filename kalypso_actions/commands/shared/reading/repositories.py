@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_path, is_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.history import BranchPosition, HistoryCommit
@@ -19,20 +19,6 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.urls import repository_key
 
 MAIN_BRANCH = "main"
-
-
-@dataclass(frozen=True, slots=True)
-class GivenSource:
-    """A path that replaces a URL, for one of its branches ("" for all)."""
-
-    url: str
-    branch: str
-    path: Path
-
-    @property
-    def key(self) -> str:
-        """The key of the repository, which equal URLs share."""
-        return repository_key(self.url)
 
 
 class Repositories:
@@ -43,7 +29,7 @@ class Repositories:
 
     def __init__(
         self,
-        given: Iterable[GivenSource],
+        given: Iterable[Source],
         remotes: RemoteRepositories,
         programs: Programs,
         *,
