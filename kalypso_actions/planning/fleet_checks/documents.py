@@ -29,7 +29,7 @@ from kalypso_actions.platform_config.layers import (
     read_entries,
     split_azure_key,
 )
-from kalypso_actions.platform_config.matching import Label, matched_labels
+from kalypso_actions.platform_config.matching import NAMES, Label, matched_labels
 from kalypso_actions.rendering import unknown_fields
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
@@ -220,8 +220,9 @@ class _Layers:
         if {*one.labels, *other.labels} != {*labels.items()}:
             return False  # one label has two values
         is_nested = {*one.labels} <= {*other.labels} or {*other.labels} <= {*one.labels}
-        if is_nested and not _changes_form(one, other):
-            return False  # the layer with more labels is meant to win
+        names_one = NAMES.isdisjoint(dict(one.labels)) and not NAMES.isdisjoint(dict(other.labels))
+        if (is_nested or names_one) and not _changes_form(one, other):
+            return False  # the layer with more labels, or for one name, is meant to win
         both = tuple(sorted(labels.items()))
         if both not in self._reached:
             self._reached[both] = not both or self._scope.reach.includes(both)

@@ -59,6 +59,12 @@ def notes(plane: Plane) -> list[tuple[str, str]]:
             layer("a", "'2'", purpose="test"),
             [("config-ambiguous", "main/k.yaml:7")],
         ),
+        (layer("a", "'1'", region="west"), layer("b", "'2'", cluster_type="edge"), []),
+        (
+            layer("b", "'1'", region="west"),
+            layer("a", "'2'", cluster_type="edge"),
+            [("config-ambiguous", "main/k.yaml:7")],
+        ),
         (layer("a", "'1'", region="west"), layer("b", "'1'", size="edge"), []),
         (layer("a", "'1'", region="west"), layer("b", "'2'", region="east"), []),
         (layer("a", "'1'", region="west"), layer("b", "'2'", size="none"), []),
