@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
 
 Result = TypeVar("Result", RenderDocument, ValidateDocument)
+CheckedInputs = TypeVar("CheckedInputs", bound=BaseModel)
 ReportedInputs = TypeVar("ReportedInputs", RenderInputs, ValidateInputs)
 
 
@@ -58,37 +59,41 @@ class LocalCommand(Command[InputsT, DocumentT]):
         with ProgressDisplay(stderr, self.doing) as progress:
             now = getattr(self.inputs, "now", None)
             context = local_context(progress, now=now, control_plane=control_plane)
-            self.inputs = self._with_workflow_options(given, context)
+            self.inputs = with_workflow_options(self.inputs, given, context)
             return self.run_in(context)
-
-    def _with_workflow_options(self, given: Given, context: LocalContext) -> InputsT:
-        """Return the inputs with the options of main's workflow files, where none is given.
-
-        Only in a clone of a control plane; a folder or place that is named has no main. Raises
-        UsageError for a value that the workflow file must not give.
-        """
-        names = workflow_inputs(self.model) - given.keys()
-        named = ("environment_dir", "places", "workload")
-        if not names or any(getattr(self.inputs, name, None) for name in named):
-            return self.inputs
-        place = getattr(self.inputs, "control_plane", None)
-        if place:
-            options = workflow_options(place, names, context.programs)
-        else:
-            clone = enclosing_clone(Path())
-            options = workflow_options(str(clone or ""), names, context.programs, is_current=True)
-        for line in options.lines:
-            context.log(line)
-        try:
-            return checked_inputs(self.model, {**options.values, **given})
-        except UsageError as error:
-            message = f"{', '.join(options.paths)} on main: {error.problem.message}"
-            raise UsageError(message, advice="correct it, or give the option") from error
 
     def run_in(self, context: LocalContext) -> DocumentT:
         """Return the document. Raises KalypsoError."""
         document: DocumentT = self.call(self.inputs, context)
         return document
+
+
+def with_workflow_options(
+    inputs: CheckedInputs, given: Given, context: LocalContext
+) -> CheckedInputs:
+    """Return the inputs with the options of main's workflow files, where none is given.
+
+    Only in a clone of a control plane; a folder or place that is named has no main. Raises
+    UsageError for a value that the workflow file must not give.
+    """
+    model = type(inputs)
+    names = workflow_inputs(model) - given.keys()
+    named = ("environment_dir", "places", "workload")
+    if not names or any(getattr(inputs, name, None) for name in named):
+        return inputs
+    place = getattr(inputs, "control_plane", None)
+    if place:
+        options = workflow_options(place, names, context.programs)
+    else:
+        clone = str(enclosing_clone(Path()) or "")
+        options = workflow_options(clone, names, context.programs, is_current=True)
+    for line in options.lines:
+        context.log(line)
+    try:
+        return checked_inputs(model, {**options.values, **given})
+    except UsageError as error:
+        message = f"{', '.join(options.paths)} on main: {error.problem.message}"
+        raise UsageError(message, advice="correct it, or give the option") from error
 
 
 def workflow_inputs(model: type[BaseModel]) -> frozenset[str]:

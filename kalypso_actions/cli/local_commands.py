@@ -20,6 +20,7 @@ from kalypso_actions.cli.local import (
     github_place,
     local_context,
     repository_of_job,
+    with_workflow_options,
 )
 from kalypso_actions.cli.streams import (
     log_line,
@@ -204,6 +205,7 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
                 control_plane=control_plane,
                 environment=runtime.environment,
             )
+            self.inputs = with_workflow_options(self.inputs, given, context)
             pipeline = partial(read_pipeline, self.inputs.control_plane, runtime)
             document: ReportDocument = self.call(self.inputs, context, datetime.now(UTC), pipeline)
             return document

@@ -115,3 +115,18 @@ def test_a_value_that_no_command_accepts_is_located(clone: Path) -> None:
     assert done.returncode == 2
     assert f"{FILE} on main: --missing-values: " in done.stderr
     assert call_kalypso("render", "--missing-values", "warn").returncode == 0
+
+
+def test_other_commands_take_them(clone: Path) -> None:
+    git(clone, "commit", "--quiet", "-am", "promote")
+    set_workflow(clone, STEP)
+    for arguments in (
+        ("validate",),
+        ("explain", "dev", "--key", "GAP"),
+        ("diff", "dev", "stage"),
+        ("preview",),
+        ("report", "--out", str(clone.parent / "page")),
+    ):
+        assert SAID in call_kalypso(*arguments).stderr, arguments
+    for named in (("validate", "."), ("render", "dev", "--environment-dir", ".")):
+        assert SAID not in call_kalypso(*named).stderr, named
