@@ -30,7 +30,7 @@ WIDE = {"COLUMNS": "200"}
 def call_kalypso(*arguments: object, variables: Mapping[str, str] = WIDE) -> CompletedProcess[str]:
     """Run `kalypso` in this process, which saves the program's start.
 
-    It cannot show the log of `--verbose`, because pytest has the root logger.
+    It cannot show the log of `--debug`, because pytest has the root logger.
     """
     command = ["kalypso", *map(str, arguments)]
     stdout, stderr = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))

@@ -10,7 +10,7 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from kalypso_actions import __version__
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, HELP, LazyCommand, load
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, GROUPS, HELP, LazyCommand, load
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -60,6 +60,7 @@ def application_group() -> Any:
         context_settings=HELP,
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
     )
     group.callback()(lambda: None)  # Typer makes a group only of an app with a function
     return typer.main.get_command(group)
@@ -97,6 +98,17 @@ class RootGroup(LazyGroup):
             command = load_plugin(name, point)
         return name, command, rest
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the visible commands in their groups, each with its whole summary."""
+        names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
+        grouped = {name for group in GROUPS.values() for name in group}
+        others = {"Plug-ins": [name for name in names if name not in grouped]}
+        for title, group in (GROUPS | others).items():
+            rows = [(name, self.commands[name].help or "") for name in group if name in names]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
     def _add_plugins(self) -> None:
         if self.plugins is None:
             # The other commands start without the time of this search.
@@ -117,6 +129,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings=HELP,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 

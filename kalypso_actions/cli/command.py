@@ -28,13 +28,19 @@ import typer
 from annotated_types import Ge
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
-from rich.markup import escape
 
 from kalypso_actions.cli.process import import_command
 from kalypso_actions.cli.streams import configure_logging, print_json
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.reading import checked_inputs
-from kalypso_actions.inputs.values import Option, OutputInputs, described, inputs_of, option_of
+from kalypso_actions.inputs.values import (
+    Option,
+    OutputInputs,
+    default_text,
+    described,
+    inputs_of,
+    option_of,
+)
 from kalypso_actions.report.documents import OutputDocument
 
 Given = dict[str, Any]
@@ -63,7 +69,7 @@ class Command(Generic[InputsT, DocumentT]):
 
     def __call__(self, given: Given) -> NoReturn:
         """Run the command with its options, and exit."""
-        self.log(calls=given.get("verbose", False))
+        self.log(calls=given.get("debug", False))
         document = self.compute_or_fail(given)
         self.print(document)
         raise typer.Exit(self.exit_code(document))
@@ -107,7 +113,7 @@ class Command(Generic[InputsT, DocumentT]):
         return 1 if document.failed else 0
 
     def log(self, *, calls: bool) -> None:
-        """Log what `--verbose` asks for."""
+        """Log what `--debug` asks for."""
         configure_logging(calls=calls)
 
     def print(self, document: DocumentT) -> None:
@@ -188,7 +194,7 @@ def _parameters_of(name: str, field: FieldInfo, *, as_texts: bool) -> Iterator[P
         metavar = None if line.also_option else line.metavar
         argument = typer.Argument(
             metavar=metavar,
-            help=escape(line.text),
+            help=line.text,
             show_default=False,
             autocompletion=_completion(line),
         )
@@ -233,7 +239,7 @@ def _option(field: FieldInfo, settings: Mapping[str, Any], text: str = "") -> ob
     names = (f"--{field.alias}", line.short) if line.short else (f"--{field.alias}",)
     return typer.Option(
         *names,
-        help=escape(text or f"{described(field, 'commas')}{_default(field)}"),
+        help=text or f"{described(field, 'commas')}{_default(field)}",
         show_default=False,
         autocompletion=_completion(line),
         **settings,
@@ -244,11 +250,8 @@ def _default(field: FieldInfo) -> str:
     """Return the end of an option's help: that it is required, or its default."""
     if field.is_required():
         return " [required]"
-    default = field.default
-    if isinstance(default, tuple):
-        default = ",".join(default)
-    is_shown = isinstance(default, str | int) and not isinstance(default, bool) and default != ""
-    return f" [default: {default}]" if is_shown else ""
+    default = default_text(field)
+    return f" [default: {default}]" if default not in {"", "false"} else ""
 
 
 def _completion(line: Option) -> Complete | None:

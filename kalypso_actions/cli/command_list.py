@@ -18,7 +18,7 @@ from kalypso_actions.cli.process import import_command
 from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.registry import COMMANDS as CHAIN_COMMANDS
 
-HELP: Final = {"help_option_names": ["-h", "--help"]}
+HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """The settings of the app and of each command."""
 
 
@@ -143,6 +143,7 @@ needed.
         """\
 The data have the names that templates use. The defaults are:
 
+\b
 Environment            dev
 Workspace              team
 Workload               app
@@ -225,6 +226,14 @@ repositories.
 }
 """Commands by name, in the order of `--help`."""
 
+GROUPS: Final = {
+    "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
+    "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
+    "Ask": ("explain", "status", "report"),
+    "Run by workflows": tuple(command.name for command in CHAIN if command.name != "preview"),
+}
+"""The commands by the occasion on which people need them; plug-ins are a group of their own."""
+
 APP_COMMANDS: Final = {
     "app render": LazyCommand(
         "local_commands",
@@ -266,7 +275,7 @@ def load(words: str) -> Any:
 
 def in_typer_form(words: str, function: Callable[..., None], end: str) -> Any:
     """Return a command in Typer's form; `end` is the end of its help."""
-    app = typer.Typer(add_completion=False, context_settings=HELP)
+    app = typer.Typer(add_completion=False, context_settings=HELP, rich_markup_mode=None)
     name = words.rpartition(" ")[2]
     app.command(name, cls=PlainCommand, epilog=end)(function)
     return typer.main.get_command(app)
@@ -276,4 +285,4 @@ def help_end(examples: tuple[str, ...] = (), failure: str = "problems") -> str:
     """Return the lines below a command's options."""
     heading = ["Example:" if len(examples) == 1 else "Examples:"] if examples else []
     codes = f"Exit codes: 0 done, 1 {failure}, 2 wrong options or inputs."
-    return "\n".join([*heading, *examples, codes])
+    return "\n\n".join(["\n".join(["\b", *heading, *examples]), codes] if examples else [codes])

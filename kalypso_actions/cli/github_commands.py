@@ -33,7 +33,7 @@ class GitHubCommand(Command[Model, DocumentT]):
 
     def compute(self, given: Given) -> DocumentT:
         """Check the inputs, and return their document. Raises KalypsoError."""
-        options = {key: given[key] for key in given if key != "verbose"}
+        options = {key: given[key] for key in given if key not in {"verbose", "debug"}}
         with ProgressDisplay(stderr, self.doing) as progress:
             self.inputs, runtime = github_inputs(self.model, options, progress.update)
             return self.run_with(runtime, progress)

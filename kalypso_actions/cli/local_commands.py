@@ -265,7 +265,7 @@ class ValidateCommand(ReportedCommand[ValidateInputs, ValidateDocument]):
         # Few runs watch, but every run would wait for this import.
         from kalypso_actions.clients.folder import FileWatch  # noqa: PLC0415
 
-        self.log(calls=given.get("verbose", False))
+        self.log(calls=given.get("debug", False))
         files = FileWatch(_folders(checked_inputs(ValidateInputs, given)))
         while True:
             seen = files.state()

@@ -51,8 +51,9 @@ def load_plugin(name: str, point: EntryPoint) -> Any:
     command, text = _printing(name, point), inspect.cleandoc(load_point(point).__doc__ or "")
     command.__doc__, example, end = text.partition("\n\nExample")
     end = f"{example}{end}".strip()
-    if "Exit codes:" not in end:
-        end = f"{end}\n{help_end()}".strip()
+    end, codes, meaning = end.partition("Exit codes:")
+    end = "\b\n" + end.strip() + "\n\n" if end.strip() else ""
+    end += f"{codes}{meaning}" or help_end()
     return in_typer_form(name, command, end)
 
 

@@ -88,14 +88,14 @@ def make_runtime(
 
 def run_action(name: str) -> int:
     """Run a command whose inputs are all in the environment, and return the exit code."""
-    return run_in_job(COMMANDS[name], {"output": "text", "verbose": False})
+    return run_in_job(COMMANDS[name], {"output": "text"})
 
 
 def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:
     """Run a command with the given options, and return the exit code."""
     as_json = given.pop("output") == "json"
     verbose = given.pop("verbose", False)
-    configure_logging(calls=verbose)
+    configure_logging(calls=given.pop("debug", False))
     with ProgressDisplay(stderr, "rendering") as progress:
         runtime = make_runtime(progress.update, sys.stderr if as_json else sys.stdout, log_line)
         result, exit_code = run_command(command, given, runtime)

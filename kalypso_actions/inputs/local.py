@@ -34,7 +34,6 @@ from kalypso_actions.inputs.values import (
     RepositoryName,
     Strict,
     TreeInputs,
-    VerboseCalls,
     fault,
 )
 from kalypso_actions.model.kubernetes_names import dns_label_fault
@@ -316,7 +315,6 @@ class DemoInputs(Inputs):
     dir: Annotated[
         Folder | None, Option("The folder that keeps the results. Default: a new one.", "DIR")
     ] = None
-    verbose: VerboseCalls = False
 
 
 class SandboxInputs(Inputs):
@@ -336,7 +334,6 @@ class SandboxInputs(Inputs):
         tuple[Annotated[RepositoryName, Field(min_length=1)], ...],
         Option("Create this empty repository. Repeatable.", "OWNER/NAME", repeatable=True),
     ] = ()
-    verbose: Annotated[bool, Option("Show each request and each program started.")] = False
 
 
 class TemplateInputs(OutputInputs):
@@ -460,7 +457,6 @@ class InitInputs(Inputs):
     dry_run: DryRun = False
     yes: Annotated[bool, Option("Write without asking.")] = False
     token: Annotated[SecretStr, Option("Token for GitHub's API and git.")] = SecretStr("")
-    verbose: VerboseCalls = False
 
     @property
     def in_clones(self) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -66,7 +66,6 @@ def option_of(field: FieldInfo) -> Option:
 
 Output = Literal["text", "json"]
 OutputInput = Annotated[Output, Option("The format of standard output.")]
-VerboseCalls = Annotated[bool, Option("Show each program started and API call.", short="-v")]
 
 
 class OutputInputs(BaseModel):
@@ -96,12 +95,10 @@ class Inputs(OutputInputs):
     """The base of the inputs of commands that start programs or call an API."""
 
     verbose: Annotated[
-        bool,
-        Option(
-            "Show notes and acknowledged warnings, and on standard error each program "
-            "started and API call, with its time.",
-            short="-v",
-        ),
+        bool, Option("Show notes, acknowledged warnings and, for preview, diffs.", short="-v")
+    ] = False
+    debug: Annotated[
+        bool, Option("Log each program started and API call to standard error, with its time.")
     ] = False
 
 
@@ -121,6 +118,27 @@ def described(field: FieldInfo, separators: str) -> str:
         what, *default = text.split("; ", 1)
         text = "; ".join([f"{what} (separated by {separators})", *default])
     return f"{text}."
+
+
+def default_text(field: FieldInfo) -> str:
+    """Return the text that the model reads as the default of an input; "" if there is none."""
+    value: Any = None if field.is_required() else field.default
+    match value:
+        case bool():
+            return str(value).lower()
+        case int():
+            is_percentage = any(getattr(bound, "le", None) == 100 for bound in field.metadata)
+            return f"{value}%" if is_percentage else str(value)
+        case str():
+            return value
+        case tuple():
+            return ",".join(value)
+        case timedelta():
+            seconds = int(value.total_seconds())
+            return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+        case None if field.annotation == timedelta | None:
+            return "off"
+    return ""
 
 
 def fault(kind: str, value: object, wanted: str) -> PydanticCustomError:

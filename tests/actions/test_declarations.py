@@ -50,7 +50,7 @@ def action_of(name: str) -> Any:
 
 def own_first(model: type[Inputs]) -> list[FieldInfo]:
     """Return the inputs of a command: its own first, then the common ones."""
-    inputs = [name for name in model.model_fields if name not in {"output", "verbose"}]
+    inputs = [name for name in model.model_fields if name not in {"output", "verbose", "debug"}]
     depth = {
         name: next(i for i, base in enumerate(model.__mro__) if name in base.__annotations__)
         for name in inputs

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, load
+from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, GROUPS, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import PLUGINS, call_kalypso, command_named, start_kalypso
 from tests.git_repositories import commit_branch
@@ -58,6 +58,31 @@ def test_help_alone_lists_the_commands() -> None:
         assert done.returncode == 0
         visible = [name for name, each in COMMANDS.items() if not each.hidden]
         assert all(name in done.stdout for name in (*visible, *PLUGINS))
+
+
+def test_the_list_has_groups_and_whole_summaries() -> None:
+    shown = call_kalypso("--help", variables={"COLUMNS": "80"}).stdout
+    titles = [*GROUPS, "Plug-ins"]
+    assert [line[:-1] for line in shown.splitlines() if line[:-1] in titles] == titles
+    words = " ".join(shown.split())
+    visible = {name: each for name, each in COMMANDS.items() if not each.hidden}
+    assert all(f"{name} {each.summary}" in words for name, each in visible.items())
+    assert {name for group in GROUPS.values() for name in group} >= visible.keys()
+
+
+@pytest.mark.parametrize("name", [*ALL, *PLUGINS])
+def test_options_have_their_whole_names_in_a_narrow_terminal(name: str) -> None:
+    command = load(name) if name in ALL else command_named(name)
+    shown = call_kalypso("help", *name.split(), variables={"COLUMNS": "80"}).stdout
+    names = {option for each in command.params for option in each.opts if option[:2] == "--"}
+    assert names - set(shown.split()) - {f"{word}," for word in shown.split()} == set()
+    assert "<bool>" not in shown
+
+
+def test_defaults_of_check_promote() -> None:
+    shown = " ".join(call_kalypso("help", "check-promote").stdout.split())
+    for default in ("60m", "15s", "2m", "1m", "off", "100%", "fail", "true", "cd.yaml"):
+        assert f"[default: {default}]" in shown
 
 
 def test_help_of_an_unknown_command() -> None:

@@ -79,7 +79,7 @@ def starts(*cases: tuple[list[str], set[str], set[str]]) -> pytest.MarkDecorator
 
 @starts(
     (["--version"], set(), LIBRARIES | {"rich", "typer"}),
-    (["--help"], {"typer", "rich"}, LIBRARIES | {"pydantic", "kalypso_placement.command"}),
+    (["--help"], {"typer"}, LIBRARIES | {"pydantic", "kalypso_placement.command"}),
     ([*RENDER, f"--environment-dir={DEV}"], {"yaml", "pathspec"}, SERVERS | JINJA),
     (["validate", MAIN, DEV], {"yaml", "pathspec"}, SERVERS | JINJA),
     (

@@ -260,9 +260,9 @@ def test_a_narrow_terminal_loses_nothing(planes: Path) -> None:
     assert "…" not in shown.getvalue().partition("added")[0]
 
 
-def test_very_verbose_logs_each_call_on_a_line(planes: Path) -> None:
+def test_debug_logs_each_call_on_a_line(planes: Path) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main", planes / "empty"], check=True)
-    done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "-v")
+    done = start_kalypso("render", "dev", "--control-plane", planes / "empty", "--debug")
     (asked, *_) = done.stderr.splitlines()
     assert f"{planes / 'empty'}/.git: git rev-parse --verify" in asked
     assert "hooksPath" not in done.stderr

@@ -199,8 +199,8 @@ def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.problem.advice == "pip install 'kalypso-actions[sandbox]'"
 
 
-def test_verbose_logs_requests_without_control_characters(tmp_path: Path) -> None:
-    arguments = command("--dir", tmp_path / "kept", "--output=json", "--verbose")
+def test_debug_logs_requests_without_control_characters(tmp_path: Path) -> None:
+    arguments = command("--dir", tmp_path / "kept", "--output=json", "--debug")
     with subprocess.Popen(
         arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:

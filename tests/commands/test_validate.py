@@ -157,17 +157,18 @@ def test_a_folder_without_documents_is_a_problem(tmp_path: Path) -> None:
     assert (code, [entry["code"] for entry in document["problems"]]) == (1, ["documents-missing"])
 
 
-@pytest.mark.parametrize("option", ["--verbose", "--notes", ""])
+@pytest.mark.parametrize("option", ["--verbose", "--notes", "", "--debug"])
 def test_notes_are_counted_and_shown_with_an_option(planes: Path, option: str) -> None:
     # Only a separate process shows the log.
-    start = start_kalypso if option == "--verbose" else call_kalypso
+    start = start_kalypso if option in {"--verbose", "--debug"} else call_kalypso
     done = start("validate", planes / "main", *filter(None, [option]))
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     counts = "of 1 branch: 0 problems, 0 warnings, 3 notes"
-    assert lines[-1].endswith(counts if option else f"{counts}: --notes shows more")
-    assert len(lines) == (14 if option else 1)
-    assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is bool(option)
+    shows = option in {"--verbose", "--notes"}
+    assert lines[-1].endswith(counts if shows else f"{counts}: --notes shows more")
+    assert len(lines) == (14 if shows else 1)
+    assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is shows
     assert "git" not in done.stderr
 
 

@@ -32,7 +32,7 @@ CHECK = {"environment": "dev", "gitops-commit": COMMIT}
 @pytest.mark.parametrize("model", COMMANDS)
 def test_every_input_is_described(model: type[ChainInputs]) -> None:
     for name, field in model.model_fields.items():
-        if name not in {"output", "verbose"}:
+        if name not in {"output", "verbose", "debug"}:
             assert option_of(field).text.endswith((".", "."))
             assert field.alias == name.replace("_", "-")
 

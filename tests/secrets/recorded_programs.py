@@ -82,7 +82,7 @@ class Observatory:
     def run(
         self, arguments: Sequence[str], environment: Mapping[str, str], *, code: str = ""
     ) -> Ended:
-        """Run `kalypso --verbose` with these arguments, as a job does.
+        """Run `kalypso --debug` with these arguments, as a job does.
 
         `code` is run before it, in the same process.
         """
@@ -90,7 +90,7 @@ class Observatory:
             old.unlink()
         start = f"{code}\nfrom kalypso_actions.__main__ import main\nmain()"
         done = subprocess.run(
-            [sys.executable, "-c", start, *arguments, "--verbose"],
+            [sys.executable, "-c", start, *arguments, "--debug"],
             env={
                 **environment,
                 **{name: str(self._job / name) for name in ("GITHUB_OUTPUT", "GITHUB_ENV")},

@@ -318,7 +318,7 @@ def test_setting_up(laboratory: Laboratory) -> None:
         laboratory.acme.sandbox.create_repository(name)
     names = ["--control-plane", "acme/new", "--gitops", "acme/new-gitops"]
     variables = {"GITHUB_TOKEN": laboratory.acme.token, "KALYPSO_INPUTS": ""}
-    ended = laboratory.run("init", *names, "--yes", "--verbose", inputs={}, variables=variables)
+    ended = laboratory.run("init", *names, "--yes", "--debug", inputs={}, variables=variables)
     assert ended.status == 0
     assert with_credential(ended) != []
     assert leaks(laboratory, ended) == []

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 import yaml
 from pydantic.fields import FieldInfo
@@ -18,7 +18,7 @@ from kalypso_actions.cli.command_list import COMMANDS
 from kalypso_actions.commands.registry import CHAIN
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.chain import SetUpInputs, ValidateWorkloadInputs
-from kalypso_actions.inputs.values import Inputs, described, inputs_of, option_of
+from kalypso_actions.inputs.values import Inputs, default_text, described, inputs_of, option_of
 from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
 
 COLOR: Final = "blue"
@@ -103,7 +103,7 @@ def declared_inputs(model: type[Inputs]) -> Iterator[Input]:
     for name, field in inputs_of(model).items():
         if name not in Inputs.model_fields:
             alias = field.alias or name
-            default = DEFAULTS_OF_JOBS.get(alias) or _default(field)
+            default = DEFAULTS_OF_JOBS.get(alias) or default_text(field)
             yield Input(alias, _description(field), field.is_required(), default)
 
 
@@ -114,31 +114,6 @@ def _description(field: FieldInfo) -> str:
     if field.annotation == timedelta:
         return f"{text}: such as 90s, 5m or 2h."
     return described(field, "commas or lines")
-
-
-def _default(field: FieldInfo) -> str:
-    """Return the text that the model reads as its own default; "" if there is none."""
-    value: Any = None if field.is_required() else field.default
-    if isinstance(value, tuple):
-        value = ",".join(value)
-    match value:
-        case bool():
-            return str(value).lower()
-        case int():
-            is_percentage = any(getattr(bound, "le", None) == 100 for bound in field.metadata)
-            return f"{value}%" if is_percentage else str(value)
-        case str():
-            return value
-        case timedelta():
-            return _duration(value)
-        case None if field.annotation == timedelta | None:
-            return "off"
-    return ""
-
-
-def _duration(value: timedelta) -> str:
-    seconds = int(value.total_seconds())
-    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
 
 
 def action_file(action: Action) -> str:

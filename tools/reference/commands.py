@@ -36,7 +36,7 @@ def help_of(command: str) -> str:
     """Return the text of `--help`, independent of the terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "kalypso_actions", *command.split(), "--help"],
-        env={"PATH": os.defpath, "TERMINAL_WIDTH": str(WIDTH), "PYTHONUTF8": "1"},
+        env={"PATH": os.defpath, "COLUMNS": str(WIDTH), "PYTHONUTF8": "1"},
         capture_output=True,
         encoding="utf-8",
         check=True,
