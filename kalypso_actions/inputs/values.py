@@ -123,6 +123,8 @@ def described(field: FieldInfo, separators: str) -> str:
 def default_text(field: FieldInfo) -> str:
     """Return the text that the model reads as the default of an input; "" if there is none."""
     value: Any = None if field.is_required() else field.default
+    if isinstance(value, tuple):
+        value = ",".join(value)
     match value:
         case bool():
             return str(value).lower()
@@ -131,8 +133,6 @@ def default_text(field: FieldInfo) -> str:
             return f"{value}%" if is_percentage else str(value)
         case str():
             return value
-        case tuple():
-            return ",".join(value)
         case timedelta():
             seconds = int(value.total_seconds())
             return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
