@@ -19,8 +19,8 @@ from typing import Final, Literal, NamedTuple
 from kalypso_actions.errors import Finding, Location, Problem, leveled
 from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.counts import counted
-from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, Template
-from kalypso_actions.model.layout import CONFIG_SCRIPT
+from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, ClusterType, Template
+from kalypso_actions.model.layout import CONFIG_SCRIPT, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
@@ -96,27 +96,38 @@ class ManifestChecker:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
         self._renaming = Renaming((*KNOWN, *schema_words()))
+        self._names: dict[str, Mapping[str, str]] = {}
         self._places: dict[tuple[str, str, str], Location] = {}
         self._lines: dict[str, _PrintingLines] = {}
 
     def check(self, assignment: Assignment, files: Mapping[str, FileContent]) -> Checked:
         """Return what the check of each manifest finds; contents that are ids count as sound."""
-        if _is_any(assignment.cluster_type.annotations):
+        names = self._template_names(assignment.cluster_type)
+        if not names:
             return ()
-        checked = []
         words = self._renaming.words(assignment)
-        for file, content in files.items():
-            name = template_of(assignment.cluster_type, file)
-            if isinstance(content, bytes) and file != CONFIG_SCRIPT and not self._is_free(name):
-                checked.append(
-                    self._proved(name, file, content, words)
-                    or self._read(assignment, name, file, content)
-                )
-        return tuple(checked)
+        return tuple(
+            [
+                self._proved(names[file], file, content, words)
+                or self._read(assignment, names[file], file, content)
+                for file, content in files.items()
+                if file in names and isinstance(content, bytes)
+            ]
+        )
 
-    def _is_free(self, name: str) -> bool:
-        template = self._templates.get(name)
-        return template is not None and _is_any(template.annotations)
+    def _template_names(self, cluster_type: ClusterType) -> Mapping[str, str]:
+        """Return the Template of each file of a cluster type that is checked."""
+        names = self._names.get(cluster_type.name)
+        if names is None:
+            names = {}
+            for file in TARGET_FILES:
+                name = template_of(cluster_type, file)
+                template = self._templates.get(name)
+                holders = (cluster_type, template) if template else (cluster_type,)
+                if file != CONFIG_SCRIPT and not any(_is_any(each.annotations) for each in holders):
+                    names[file] = name
+            self._names[cluster_type.name] = names
+        return names
 
     def _proved(self, name: str, file: str, content: bytes, words: Words) -> CheckedFile | None:
         """Return the result for a file that is sound because its renamed text is, else None."""
@@ -124,17 +135,22 @@ class ManifestChecker:
             return None
         renamed = rename(content, words)
         text = self._results.get(renamed)
+        has_digests = False
         for digests_of in (quoted_digits, hexadecimal_digests):
             if text is None:
                 digests = digests_of(renamed)
                 words += digests
+                has_digests = has_digests or bool(digests)
                 renamed = rename(renamed, digests)
                 text = self._results.get(renamed)
         if text is None:
             text = self._result(file, renamed)
         if text.problems:
             return None
-        objects = tuple(original(text.objects, words).split(SEPARATOR)) if text.objects else ()
+        identities = text.objects
+        if has_digests or MARK in identities:
+            identities = original(identities, words)
+        objects = tuple(identities.split(SEPARATOR)) if identities else ()
         return CheckedFile(name, text.has_objects, (), objects)
 
     def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:

@@ -38,9 +38,8 @@ SEPARATOR: Final = re.compile(r"---(?!\s*(?:#|$))")
 SEPARATORS: Final = re.compile(r"(?<=\n)---.*\n")
 """https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.21.1/kyaml/kio/byteio_reader.go"""
 MAY_DIFFER: Final = re.compile(
-    r"[?%!&*<\x00-\x08\x0b-\x1f\x7f-\U0010ffff]|[\[{,]\s*:|:[\]},]|\.(?:nan|inf)\b"
-    r"|(?:^|[{,\n])[\s-]*(?:[-+.]?\d\S*|y|yes|true|on|n|no|false|off|null|~)\s*:",
-    re.IGNORECASE,
+    r"[?%!&*<\x00-\x08\x0b-\x1f\x7f-\U0010ffff]|[\[{,]\s*:|:[\]},]|(?i:\.(?:nan|inf)\b)"
+    r"|(?:^|[{,\n])[\s-]*(?:[-+.]?\d\S*|(?i:y|yes|true|on|n|no|false|off|null)|~)\s*:"
 )
 """Matches what Go's YAML may refuse and libyaml accepts; reading by Go's rules takes longer."""
 

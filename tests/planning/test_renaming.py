@@ -12,6 +12,7 @@ import pytest
 from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecker
+from kalypso_actions.planning.manifest_schemas import schema_faults
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import Renaming, original, rename
 from tests.breaks import breaks, turned
@@ -75,9 +76,9 @@ def files(seed: int) -> Iterator[tuple[Assignment, bytes]]:
 def parsed(content: bytes) -> tuple[list[str], set[tuple[str, ...]]]:
     """Return the problems and the objects of a file, without renaming anything."""
     known: dict[tuple[str, ...], Location] = {}
-    rules = ManifestRules(are_of_application=False)
+    rules = ManifestRules(schema_errors=schema_faults, are_of_application=False)
     _, findings = check_manifests(Location("", "namespace.yaml"), content, rules, known=known)
-    return [problem.message for problem in findings.problems], {
+    return [item.message for item in (*findings.problems, *findings.warnings)], {
         (kind, group, *names) for group, kind, *names in known
     }
 
