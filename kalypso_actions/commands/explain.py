@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from kalypso_actions.commands.shared.local_context import LocalContext, read_branch_of
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
-from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.snapshot import (
+    main_position,
+    read_registered,
+    read_snapshot,
+)
 from kalypso_actions.comparison import Mask
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.inputs.local import ExplainInputs
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
+from kalypso_actions.model.kinds import DeploymentTarget, RepositoryPath, Workload
 from kalypso_actions.planning.explanation import (
     ExplainedEnvironment,
     Question,
@@ -49,7 +63,13 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
             Mask(inputs.mask),
         )
         main = main_position(snapshot, reader)
-        answer = _answer(inputs, environment)
+        try:
+            answer = _answer(inputs, environment)
+        except UsageError as error:
+            advice = _registered_elsewhere(inputs, branch, reader, context)
+            if not advice:
+                raise
+            raise UsageError(error.problem.message, error.problem.where, advice) from error
     readings = [("environment", snapshot.own.revision)]
     readings += [(f"base:{base.name}", reading.revision) for base, reading in snapshot.bases]
     problems = answer.pop("problems", ())
@@ -62,6 +82,47 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
         warnings=ProblemEntry.all_of((*environment.warnings, *trees.warnings)),
         problems=ProblemEntry.all_of((*environment.problems, *problems)),
     )
+
+
+def _registered_elsewhere(
+    inputs: ExplainInputs, own: EnvironmentReading, reader: Reader, context: LocalContext
+) -> str:
+    """Return the branch of the clone that has the unknown target, and how to ask about it."""
+    clone = context.clone(reader) if inputs.target and not inputs.control_plane else None
+    if clone is None or inputs.environment_dir:
+        return ""
+    asked = f"kalypso explain {own.name} --target {inputs.target}"
+    branches = {clone.main: f"{asked} --base-commit {clone.main}"}
+    if clone.change_of_main:
+        branches[clone.change_of_main] = f"{asked} --base-commit {clone.change_of_main}"
+    for name, environment in clone.environments.items():
+        if name != own.name:
+            question = f"kalypso explain {name} --target {inputs.target}"
+            branches.setdefault(environment.control_plane.branch, question)
+    for branch, question in branches.items():
+        try:
+            reading = reader.documents(RepositoryPath(str(clone.path), branch, "."))
+        except KalypsoError:
+            continue  # the answer about the asked environment stays
+        if inputs.target in targets_of([reading], reader):
+            return f"the branch {branch} registers it: {question}"
+    return ""
+
+
+def targets_of(readings: Sequence[Reading], reader: Reader) -> set[str]:
+    """Return the names of targets and Workloads; read registered folders on this machine only."""
+    registered = read_registered(readings, reader, allow_network=False)
+    delivered = [item.reading for item in registered.values() if item.reading]
+    names: set[str] = set()
+    for document in chain.from_iterable(each.documents for each in (*readings, *delivered)):
+        match parse_document(document, Diagnostics()):
+            case DeploymentTarget() as target:
+                names |= {target.name, target.workload}
+            case Workload() as workload:
+                names |= {workload.name, *(target.name for target in workload.targets)}
+            case _:
+                continue
+    return names - {""}
 
 
 def _answer(inputs: ExplainInputs, environment: ExplainedEnvironment) -> dict[str, Any]:

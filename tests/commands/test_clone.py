@@ -339,3 +339,47 @@ def test_preview_knows_the_branch_by_any_remote(clone: Path) -> None:
     git(clone, "commit", "--quiet", "-m", "note")
     document = json.loads(call_kalypso("preview", "--base", "hub/main", "--json").stdout)
     assert document["base"] == git(clone, "rev-parse", "hub/main~1")
+
+
+KIOSK = f"""\
+{API}
+kind: DeploymentTarget
+metadata: {{name: kiosk, labels: {{workload: kiosk, workspace: shop}}}}
+spec: {{environment: dev, manifests: {{repo: r, branch: b, path: p}}}}
+"""
+
+
+def test_render_says_that_a_change_of_main_is_not_part_of_it(clone: Path) -> None:
+    git(clone, "checkout", "--quiet", "-b", "change", "origin/main")
+    assert "change" not in call_kalypso("render", "dev").stderr.replace(str(clone), "")
+    commit_branch(clone, {**MAIN, "kiosk.yaml": KIOSK}, "change")
+    assert "The branch change is not part of it: add --base-commit change.\n" in (
+        call_kalypso("render", "dev").stderr
+    )
+    done = call_kalypso("render", "dev", "--base-commit", "change")
+    assert "not part of it" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("branch", "question"),
+    [
+        ("change", "kalypso explain dev --target kiosk --base-commit change"),
+        ("main", "kalypso explain dev --target kiosk --base-commit main"),
+        ("stage", "kalypso explain stage --target kiosk"),
+    ],
+)
+def test_explain_names_the_branch_that_registers_a_target(
+    clone: Path, branch: str, question: str
+) -> None:
+    if branch == "change":
+        git(clone, "checkout", "--quiet", "-b", "change", "origin/main")
+    else:
+        git(clone, "checkout", "--quiet", branch)
+    (clone / "kiosk.yaml").write_text(KIOSK)
+    git(clone, "add", "kiosk.yaml")
+    git(clone, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "kiosk")
+    done = call_kalypso("explain", "dev", "--target", "kiosk")
+    assert done.returncode == 2
+    assert "there is no deployment target 'kiosk' in dev" in done.stderr
+    assert f"the branch {branch} registers it: {question}" in " ".join(done.stderr.split())
+    assert "registers it" not in call_kalypso("explain", "dev", "--target", "kosk").stderr

@@ -310,6 +310,14 @@ class CurrentClone:
         """The newest commit of main in the clone."""
         return self.repository.resolve(self.main)
 
+    @property
+    def change_of_main(self) -> str:
+        """The checked-out branch if it has commits for main; "" if there is none."""
+        own = self.repository.checked_out if self.checked_out == self.main else ""
+        if own in {"", self.main} or self.repository.checked_out_commit == self.head_of_main:
+            return ""
+        return own
+
     def place(self, branch: str) -> str:
         """Return the place from which a branch is read, for people."""
         if branch != self.checked_out:
@@ -424,7 +432,7 @@ def read_branch_of(
         return read_environment_branch(reader, inputs.control_plane, name)
     folder = inputs.environment_dir
     if folder is None:
-        return _branch_of_clone(name, reader, context, verb)
+        return _branch_of_clone(inputs, reader, context, verb)
     if not folder.is_dir():
         raise UsageError(f"--environment-dir {folder}: there is no such folder")
     # Even in a clone, read the working tree: people render before they commit.
@@ -433,7 +441,7 @@ def read_branch_of(
 
 
 def _branch_of_clone(
-    name: str, reader: Reader, context: LocalContext, verb: str
+    inputs: EnvironmentInputs, reader: Reader, context: LocalContext, verb: str
 ) -> EnvironmentReading:
     clone = context.clone(reader)
     if clone is None:
@@ -442,9 +450,12 @@ def _branch_of_clone(
             advice="change to a clone of the control plane, or name it with --control-plane, or "
             "the environment's folder with --environment-dir",
         )
-    environment = clone.environment(name)
+    environment = clone.environment(inputs.environment)
     place = environment.control_plane
     context.log(f"{verb} {environment.name}: {clone.place(place.branch)} of {clone}.")
+    change = clone.change_of_main
+    if change and not inputs.base_commit:
+        context.log(f"The branch {change} is not part of it: add --base-commit {change}.")
     files = clone.files_of(place.branch)
     if files:
         own = reader.documents_of(files, branch=place.branch, path=place.path)
