@@ -54,12 +54,15 @@ labels of configuration are those of cluster types.
 """
 
 
+@pytest.mark.parametrize("manifests", ["warn", "strict"])
 @pytest.mark.parametrize("data", [OLD, NEW], ids=lambda data: str(data.name))
-def test_only_true_findings_are_reported(data: Path) -> None:
+def test_only_true_findings_are_reported(data: Path, manifests: str) -> None:
+    """All rendered files are objects that kustomize and the schemas take."""
     registered = ("app-src", "svc-src") if data == OLD else ("svc-src",)
     sources = [f"--source={MICROSOFT}/kalypso-{name}={data / name}" for name in registered]
     places = sorted(data.glob("control-plane-*"))
-    done = call_kalypso("validate", *places, *sources, "--output", "json")
+    options = ("--manifests", manifests, "--output", "json")
+    done = call_kalypso("validate", *places, *sources, *options)
     document = json.loads(done.stdout)
     assert (document["problems"], document["warnings"]) == ([], [])
     assert {*map(code_and_file, document["notes"])} == NOTES[data.name].keys()
