@@ -62,7 +62,7 @@ def validate(
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaFault:
+class BrokenSchema:
     """The error of a broken schema in upstream's words, its position in the text, and advice."""
 
     message: str
@@ -70,7 +70,7 @@ class SchemaFault:
     advice: str
 
 
-def schema_fault(text: str) -> SchemaFault | None:
+def schema_fault(text: str) -> BrokenSchema | None:
     """Return the fault of a text that is not a schema; None if it is one."""
     schema = compile_schema(text)
     if not schema.error:
@@ -85,7 +85,7 @@ def schema_fault(text: str) -> SchemaFault | None:
         advice = f"correct {'.'.join(map(str, schema.path))} of the schema"
     elif _NO_JSON.match(schema.error):
         advice = "the schema is not JSON" if text.strip() else "write a JSON Schema: it is empty"
-    return SchemaFault(schema.error, position, advice)
+    return BrokenSchema(schema.error, position, advice)
 
 
 _NO_TYPE: Final = re.compile(r"primitive type that is NOT VALID -- given: /(.*?)/ Expected")

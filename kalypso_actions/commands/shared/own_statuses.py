@@ -8,7 +8,6 @@ from typing import Final
 from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.start_records import (
@@ -65,6 +64,9 @@ def written_trees(
 
     Return none if GitHub does not answer: then the run renders everything.
     """
+    # A run that ends early does not wait for this import.
+    from kalypso_actions.gitops.provenance import read_sources  # noqa: PLC0415
+
     written: set[str] = set()
     commits = {
         previous.environment_branch.commit
