@@ -385,10 +385,11 @@ def _duplicates(
     rows: Iterable[tuple[Assignment, Checked]], templates: Mapping[str, Template]
 ) -> Iterator[tuple[Assignment, str, ManifestFault]]:
     """Yield a fault of both assignments for each object that a cluster type has already."""
-    seen: dict[str, dict[bytes, Assignment]] = {}
+    seen: dict[tuple[str, str], dict[bytes, Assignment]] = {}
     places: dict[tuple[str, str], Location] = {}
     for assignment, files in rows:
-        of_type = seen.setdefault(assignment.cluster_type.name, {})
+        place = assignment.target.environment, assignment.cluster_type.name
+        of_type = seen.setdefault(place, {})
         for file in files:
             for identity in file.objects:
                 first = of_type.get(identity)

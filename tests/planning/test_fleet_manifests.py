@@ -9,10 +9,11 @@ import pytest
 
 from kalypso_actions.errors import of_level
 from kalypso_actions.model.kinds import DeploymentTarget
+from kalypso_actions.planning.fleet_manifests import CheckedFile, judge_manifests
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.registrations import is_own_fault
 from tests.breaks import breaks, turned
-from tests.builders import cluster_type, config_map, fleet, policy, target, template
+from tests.builders import assignment, cluster_type, config_map, fleet, policy, target, template
 from tests.plans import plan
 
 STRICT = PlanOptions(manifests="strict")
@@ -286,3 +287,17 @@ def test_a_text_of_a_registration_does_not_stop_a_fleet(
     failing = [item for item in made.assignments if item.failure]
     assert failing
     assert is_own_fault(failing, made, STRICT) == is_own
+
+
+def test_two_environments_may_have_the_same_object() -> None:
+    """`validate` judges all environments together."""
+    owners = [target("web"), target("web", environment="stage")]
+    rows = [
+        (
+            assignment(owner, cluster_type("large")),
+            (CheckedFile("namespace", True, (), (b"Namespace\0\0default\0team",)),),
+        )
+        for owner in owners
+    ]
+    assert judge_manifests(rows, [template("namespace", SPACE)]).findings == ()
+    assert judge_manifests(rows[:1] * 2, [template("namespace", SPACE)]).findings

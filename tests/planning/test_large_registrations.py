@@ -32,6 +32,7 @@ apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
 metadata: {name: {{ .DeploymentTargetName }}, namespace: flux-system}
 spec:
+  interval: 1m
   url: {{ .Manifests.repo }}
   ref: {branch: {{ .Manifests.branch | quote }}}
 """
