@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from kalypso_actions.comparison.text_masking import MASKED, KeyNames, mask_line, mask_text
+from kalypso_actions.comparison.masked_keys import KeyNames
+from kalypso_actions.comparison.text_masking import MASKED, mask_line, mask_text
 from kalypso_actions.comparison.unified import hunks
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.differences import (

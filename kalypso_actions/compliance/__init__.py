@@ -5,7 +5,7 @@ verdict = judge_clusters(reports, desired, Requirements(), started=started, now=
 judge([verdict], timed_out=False).goes_on
 """
 
-from kalypso_actions.compliance.clusters import (
+from kalypso_actions.compliance.cluster_states import (
     Cluster,
     DesiredState,
     EnvironmentTree,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from kalypso_actions.compliance.clusters import synced_commit
+from kalypso_actions.compliance.cluster_states import synced_commit
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree, ReportedPath
 from kalypso_actions.model.urls import repository_key

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from kalypso_actions.compliance.clusters import cluster_name
+from kalypso_actions.compliance.cluster_states import cluster_name
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     ExpectedCluster,

@@ -19,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 
-from kalypso_actions.compliance.clusters import synced_commit
+from kalypso_actions.compliance.cluster_states import synced_commit
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_actions.model.object_ids import is_commit_id

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from kalypso_actions.compliance.clusters import (
+from kalypso_actions.compliance.cluster_states import (
     STATES,
     Cluster,
     DesiredState,

@@ -24,6 +24,7 @@ from kalypso_actions.model.layout import (
     README_TEXT,
     SOURCES_FILE,
     TARGET_FILES,
+    assignment_folder,
 )
 from kalypso_actions.model.object_ids import FileContent, blob_id
 from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
@@ -45,7 +46,11 @@ class PreservedFolders:
     def includes(self, cluster_type: str, target: str) -> bool:
         """Whether the folder of a target stays as it is."""
         unknown = self.all_but is not None and target not in self.all_but
-        return unknown or target in self.targets or f"{cluster_type}/{target}" in self.folders
+        return (
+            unknown
+            or target in self.targets
+            or assignment_folder(cluster_type, target) in self.folders
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, NewType
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.config import Path
+from kalypso_actions.model.layout import assignment_folder
 
 Change = Literal["added", "modified", "deleted"]
 
@@ -26,7 +27,7 @@ class AssignmentName:
     @property
     def folder(self) -> str:
         """The folder of its files in the tree."""
-        return f"{self.cluster_type}/{self.target}"
+        return assignment_folder(self.cluster_type, self.target)
 
 
 class FileChange(NamedTuple):

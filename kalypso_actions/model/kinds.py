@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import TextPlace
+from kalypso_actions.model.layout import assignment_folder
 from kalypso_actions.model.placements import SCHEDULER_ANNOTATION, PlacementState
 
 FLUX_NAME_LABEL = "kustomize.toolkit.fluxcd.io/name"
@@ -327,7 +328,7 @@ class Assignment:
     @property
     def folder(self) -> str:
         """The folder of its files in the tree."""
-        return f"{self.cluster_type.name}/{self.target.name}"
+        return assignment_folder(self.cluster_type.name, self.target.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,11 @@ OWN_BRANCHES = "kalypso/"
 """The prefix of Kalypso's branches; GitOps repositories may use another one."""
 
 
+def assignment_folder(cluster_type: str, target: str) -> str:
+    """Return the folder of a deployment target's files on a cluster type, by their names."""
+    return f"{cluster_type}/{target}"
+
+
 def gitops_folder(path: str, where: Location) -> str:
     """Return a GitOpsRepo's `path` as the folder of the tree, "" for the root.
 

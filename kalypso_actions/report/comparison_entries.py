@@ -8,6 +8,7 @@ from typing import Final
 
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.differences import Change, MaskedComparison, SetValue
+from kalypso_actions.model.layout import assignment_folder
 from kalypso_actions.report.documents import Entries, OutputDocument, ProblemEntry, Where
 from kalypso_actions.report.escaping import shortened
 
@@ -31,7 +32,7 @@ class AssignmentNameEntry(OutputDocument):
     @property
     def text(self) -> str:
         """The folder of its files."""
-        return f"{self.cluster_type}/{self.target}"
+        return assignment_folder(self.cluster_type, self.target)
 
 
 class FileChangeEntry(OutputDocument):

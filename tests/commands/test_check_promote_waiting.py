@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from kalypso_actions.commands.check_promote.document import MOST_CLUSTERS, ProgressLog
 from kalypso_actions.commands.check_promote.writes import pause_after
 from kalypso_actions.compliance import Cluster, Verdict
-from kalypso_actions.compliance.clusters import ClusterState
+from kalypso_actions.compliance.cluster_states import ClusterState
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

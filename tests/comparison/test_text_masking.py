@@ -14,10 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.comparison import text_masking
+from kalypso_actions.comparison.masked_keys import MASKED_KEYS, SHOWN_KEYS, KeyNames
 from kalypso_actions.comparison.text_masking import (
-    MASKED_KEYS,
-    SHOWN_KEYS,
-    KeyNames,
     mask_line,
     mask_text,
 )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kalypso_actions.compliance import Cluster, DesiredState, EnvironmentTree, Requirements
-from kalypso_actions.compliance.clusters import clusters_of
+from kalypso_actions.compliance.cluster_states import clusters_of
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from kalypso_actions.compliance import Cluster, EnvironmentTree
-from kalypso_actions.compliance.clusters import ClusterState
+from kalypso_actions.compliance.cluster_states import ClusterState
 from kalypso_actions.compliance.doubtful_clusters import (
     MOST,
     MOST_REPOSITORIES,

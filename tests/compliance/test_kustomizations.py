@@ -93,7 +93,7 @@ BEHIND = ("progressing", "its Kustomization fleet-drone runs 0000000")
 @breaks(
     "a cluster complies before it has applied the commit",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge._applied",
+        "kalypso_actions.compliance.cluster_states._ReportJudge._applied",
         "kustomization and commit and commit not in desired.commits",
         "kustomization and not commit",
     ),
@@ -169,7 +169,7 @@ SILENT = ("progressing", "it has not reported since it synced the commit")
 @breaks(
     "a state without an applied commit counts at once",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge._applied",
+        "kalypso_actions.compliance.cluster_states._ReportJudge._applied",
         "self.now - (synced_at or self.started) < settle",
         "False",
     ),
@@ -213,7 +213,7 @@ LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one befor
 @breaks(
     "a failure of the commit before fails the new one",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge._is_of_earlier_revision",
+        "kalypso_actions.compliance.cluster_states._ReportJudge._is_of_earlier_revision",
         "since < synced_at",
         "since == synced_at",
     ),
@@ -221,7 +221,7 @@ LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one befor
 @breaks(
     "an old failure of a nested object fails the new commit",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge._unready_conditions",
+        "kalypso_actions.compliance.cluster_states._ReportJudge._unready_conditions",
         "origin and self._runs_earlier_revision(origin)",
         "origin == reported and self._runs_earlier_revision(origin)",
     ),

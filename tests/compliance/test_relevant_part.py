@@ -37,7 +37,11 @@ OTHER = status("fleet-monitoring", BAD)
 
 @breaks(
     "the objects of other paths decide",
-    turned("kalypso_actions.compliance.clusters._judge", "root is None or root in counted", "True"),
+    turned(
+        "kalypso_actions.compliance.cluster_states._judge",
+        "root is None or root in counted",
+        "True",
+    ),
 )
 @pytest.mark.parametrize(
     ("objects", "state", "reason"),

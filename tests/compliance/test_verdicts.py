@@ -186,7 +186,7 @@ def test_cluster_types_that_do_not_report() -> None:
 @breaks(
     "clusters of other paths fail the environment",
     turned(
-        "kalypso_actions.compliance.clusters.EnvironmentTree.cluster_type_of",
+        "kalypso_actions.compliance.cluster_states.EnvironmentTree.cluster_type_of",
         "name if name in self.cluster_types else None",
         "name",
     ),
@@ -315,7 +315,9 @@ def test_ignored_clusters() -> None:
 @breaks(
     "a cluster is as good as its best configuration",
     turned(
-        "kalypso_actions.compliance.clusters._worst_of_each", "list(group)[-1]", "list(group)[0]"
+        "kalypso_actions.compliance.cluster_states._worst_of_each",
+        "list(group)[-1]",
+        "list(group)[0]",
     ),
 )
 def test_a_cluster_is_as_good_as_its_worst_configuration() -> None:

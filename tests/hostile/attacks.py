@@ -22,7 +22,8 @@ from kalypso_actions.commands.shared.reading.snapshot import (
     plan_registrations,
     read_registrations,
 )
-from kalypso_actions.comparison.text_masking import KeyNames, mask_text
+from kalypso_actions.comparison.masked_keys import KeyNames
+from kalypso_actions.comparison.text_masking import mask_text
 from kalypso_actions.config_schemas import validate
 from kalypso_actions.errors import Location
 from kalypso_actions.model.documents import TextPlace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.compliance.clusters import STATES
+from kalypso_actions.compliance.cluster_states import STATES
 from kalypso_actions.model.cluster_reports import VerdictName
 from kalypso_actions.report.check_promote_document import (
     FEW,

@@ -23,9 +23,8 @@ from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.promotion import pipeline as rules
+from kalypso_actions.promotion import waits as rules
 from kalypso_actions.promotion.environments import in_order, previous_of
-from kalypso_actions.promotion.pipeline import EnvironmentMoment, PipelineProposal
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
@@ -34,6 +33,7 @@ from kalypso_actions.promotion.start_records import (
 )
 from kalypso_actions.promotion.statuses import CI_CONTEXT, State
 from kalypso_actions.promotion.statuses import context as status_context
+from kalypso_actions.promotion.waits import EnvironmentMoment, PipelineProposal
 from kalypso_actions.report import failure_issues
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.status_document import (

@@ -23,7 +23,7 @@ from kalypso_actions.compliance import (
     Verdict,
     judge_clusters,
 )
-from kalypso_actions.compliance.clusters import STATES
+from kalypso_actions.compliance.cluster_states import STATES
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.model.github import RepositoryOverview

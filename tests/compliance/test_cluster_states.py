@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements
-from kalypso_actions.compliance.clusters import clusters_of, paths_outside, synced_commit
+from kalypso_actions.compliance.cluster_states import clusters_of, paths_outside, synced_commit
 from kalypso_actions.model.cluster_reports import ClusterReport
 from tests.breaks import breaks, turned
 from tests.compliance.cluster_reports import (
@@ -35,7 +35,7 @@ def state_of(report: ClusterReport, **more: Any) -> tuple[str, str]:
 @breaks(
     "a cluster complies with whatever commit it runs",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge.state",
+        "kalypso_actions.compliance.cluster_states._ReportJudge.state",
         "commit in self.desired.commits",
         "commit",
     ),
@@ -121,7 +121,7 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
 @breaks(
     "a failure counts at once",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge._health",
+        "kalypso_actions.compliance.cluster_states._ReportJudge._health",
         "in_grace or provisioning in BEING_SET_UP or (only_in_progress and not broken)",
         "provisioning in BEING_SET_UP or (only_in_progress and not broken)",
     ),
@@ -163,7 +163,7 @@ def test_the_grace_period_begins_with_the_failure() -> None:
 @breaks(
     "a silent cluster keeps its last state",
     turned(
-        "kalypso_actions.compliance.clusters._ReportJudge.state",
+        "kalypso_actions.compliance.cluster_states._ReportJudge.state",
         "self.now - at > stale_after",
         "False",
     ),

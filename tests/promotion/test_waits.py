@@ -12,14 +12,14 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.promotion.environments import in_order, previous_of
-from kalypso_actions.promotion.pipeline import (
+from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.statuses import CI_CONTEXT
+from kalypso_actions.promotion.waits import (
     EnvironmentMoment,
     PipelineProposal,
     waits_of,
     waits_of_main,
 )
-from kalypso_actions.promotion.start_records import StartRecord
-from kalypso_actions.promotion.statuses import CI_CONTEXT
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WHERE = Location("cp")
