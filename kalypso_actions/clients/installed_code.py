@@ -20,6 +20,7 @@ RENDERING: Final = (
     "kalypso_actions.config_schemas",
     "kalypso_actions.errors",
     "kalypso_actions.gitops",
+    "kalypso_actions.model.application",
     "kalypso_actions.model.caches",
     "kalypso_actions.model.config",
     "kalypso_actions.model.counts",
@@ -35,14 +36,22 @@ RENDERING: Final = (
     "kalypso_actions.model.tree",
     "kalypso_actions.model.tree_listing",
     "kalypso_actions.model.urls",
+    "kalypso_actions.planning.application.helm",
     "kalypso_actions.planning.assignment_rendering",
     "kalypso_actions.planning.config_checks",
+    "kalypso_actions.planning.fleet_manifests",
+    "kalypso_actions.planning.manifest_schemas",
+    "kalypso_actions.planning.manifests",
+    "kalypso_actions.planning.renaming",
+    "kalypso_actions.planning.template_lines",
     "kalypso_actions.planning.unchanged",
     "kalypso_actions.platform_config",
     "kalypso_actions.rendering",
+    "kalypso_actions.sources.objects",
+    "kalypso_actions.sources.yaml_documents",
     "kalypso_go",
 )
-"""Modules and packages that decide the bytes of rendered files.
+"""Modules and packages that decide the bytes of rendered files, and the findings about them.
 
 These are all modules that `planning.unchanged.assignments`, which renders, imports, and those that
 they import themselves; a test compares the list with the imports.
@@ -53,8 +62,8 @@ they import themselves; a test compares the list with the imports.
 def code_digest(modules: tuple[str, ...] = DISTRIBUTION) -> str:
     """Return the digest of modules, of Python, and of the libraries that render.
 
-    A package stands for all its modules. The version does not suffice, because an action can run at
-    any commit.
+    A package stands for all its modules, and a module also for its data. The version does not
+    suffice, because an action can run at any commit.
     """
     sha256 = hashlib.sha256(sys.version.encode())
     for library in LIBRARIES:
@@ -63,7 +72,7 @@ def code_digest(modules: tuple[str, ...] = DISTRIBUTION) -> str:
     files: list[str] = []
     for place in (root + module.replace(".", "/") for module in modules):
         if not os.path.isdir(place):  # noqa: PTH112 - pathlib and glob take twice as long
-            files.append(f"{place}.py")
+            files += filter(os.path.isfile, (f"{place}.py", f"{place}.json"))
         for folder, _, names in os.walk(place):
             files += (f"{folder}/{name}" for name in names if name.endswith(".py"))
     for name in sorted(files):

@@ -368,7 +368,7 @@ _END: Final = rb"[^\S\n]*+(?:[\n#}]|\Z|, *+[\"']?[-.\w]++[\"']? *+:)"
 """The end of a plain name: of its line, or of its part of a mapping in braces."""
 
 _REFUSED: Final = re.compile(
-    rb"name(?<!\wname)[\"']?+ *+: *+(?!%s%s|\"%s\"|'%s')" % (_NAME, _END, _NAME, _NAME)
+    rb"name(?<!\wname)[\"']?+ *+: *+(?!%s%s|\"%s\"|'%s'(?!'))" % (_NAME, _END, _NAME, _NAME)
 )
 """Matches what seems to be a name that `object_name_fault` refuses.
 

@@ -140,7 +140,8 @@ def test_a_registration_to_nowhere_is_a_warning(planes: Path) -> None:
     done = render(planes)
     assert done.returncode == 0
     assert "the application of WorkloadRegistration 'lost' is missing from" in done.stdout
-    assert "3 warnings" in done.stdout  # and a ConfigMap not for the platform, a map in one
+    # And a ConfigMap not for the platform, a map in one, and a Kustomization without an interval.
+    assert "4 warnings" in done.stdout
     assert "apps/archive-of-old is not a folder" in done.stdout
 
 

@@ -20,6 +20,7 @@ NAMES = st.one_of(
 @given(NAMES, st.booleans(), st.sampled_from([None, '"', "'"]))
 @example("a,", False, '"')
 @example("a, b", False, None)
+@example("a':", False, None)
 def test_exactly_the_refused_names_are_found(name: str, flow: bool, style: str | None) -> None:
     document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "uid": "1"}}
     text = yaml.safe_dump(
