@@ -57,6 +57,11 @@ _OBJECT: Final = re.compile(r"""^[ {-]*["']?apiVersion["']? *:""", re.MULTILINE)
 _KIND: Final = re.compile(r"^kind *:", re.MULTILINE)
 _METADATA: Final = re.compile(r"^metadata *:", re.MULTILINE)
 
+OF_FIELDS: Final = frozenset(
+    {"manifest-field-unknown", "manifest-incomplete", "manifest-not-text", "manifest-schema"}
+)
+"""The codes of faults that depend on the fields of objects, and not on the words in them."""
+
 _OWN_RULES: Final = ManifestRules(schema_errors=schema_faults, are_of_application=False)
 
 
@@ -95,6 +100,8 @@ class ManifestChecker:
     def __init__(self, templates: Iterable[Template]) -> None:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
+        self._has_shown: SizedCache[bool] = SizedCache(KEPT_BYTES)
+        """Renamed texts whose faults are those of the file that was read."""
         self._renaming = Renaming((*KNOWN, *schema_words()))
         self._names: dict[str, Mapping[str, str]] = {}
         self._places: dict[tuple[str, str, str], Location] = {}
@@ -108,7 +115,7 @@ class ManifestChecker:
         words = self._renaming.words(assignment)
         return tuple(
             [
-                self._proved(names[file], file, content, words)
+                self._proved(assignment, names[file], file, content, words)
                 or self._read(assignment, names[file], file, content)
                 for file, content in files.items()
                 if file in names and isinstance(content, bytes)
@@ -129,8 +136,10 @@ class ManifestChecker:
             self._names[cluster_type.name] = names
         return names
 
-    def _proved(self, name: str, file: str, content: bytes, words: Words) -> CheckedFile | None:
-        """Return the result for a file that is sound because its renamed text is, else None."""
+    def _proved(
+        self, assignment: Assignment, name: str, file: str, content: bytes, words: Words
+    ) -> CheckedFile | None:
+        """Return the result for a file by that of its renamed text; None if that has no answer."""
         if MARK in content:
             return None
         renamed = rename(content, words)
@@ -145,13 +154,33 @@ class ManifestChecker:
                 text = self._results.get(renamed)
         if text is None:
             text = self._result(file, renamed)
+        faults: tuple[ManifestFault, ...] = ()
         if text.problems:
-            return None
+            if not self._has_shown.get(renamed):
+                return self._compared(assignment, name, file, content, renamed)
+            faults = tuple(
+                self._fault(assignment, name, text, _with_words(problem, words))
+                for problem in text.problems
+            )
         identities = text.objects
         if has_digests or MARK in identities:
             identities = original(identities, words)
         objects = tuple(identities.split(SEPARATOR)) if identities else ()
-        return CheckedFile(name, text.has_objects, (), objects)
+        return CheckedFile(name, text.has_objects, faults, objects)
+
+    def _compared(
+        self, assignment: Assignment, name: str, file: str, content: bytes, renamed: bytes
+    ) -> CheckedFile:
+        """Read a file whose renamed text has faults, and note whether these are its own.
+
+        Then the faults of other files with this renamed text are known as well, if they depend on
+        the fields of objects alone: a limit of length or characters may part two such files.
+        """
+        checked = self._read(assignment, name, file, content)
+        codes = [problem.code for problem in self._result(file, renamed).problems]
+        if OF_FIELDS.issuperset(codes) and codes == [fault.code for fault in checked.faults]:
+            self._has_shown.put(renamed, True, len(renamed))
+        return checked
 
     def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:
         text = self._result(file, content)
@@ -233,6 +262,12 @@ def _without_names(message: str, assignment: Assignment) -> str:
     for name in sorted(filter(None, names), key=len, reverse=True):
         message = message.replace(name, "…")
     return message
+
+
+def _with_words(problem: Problem, words: Words) -> Problem:
+    """Return the problem of a renamed text with the words of the file."""
+    message = original(problem.message.encode(), words).decode()
+    return replace(problem, message=message)
 
 
 class _PrintingLines:

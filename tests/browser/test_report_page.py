@@ -100,7 +100,7 @@ def test_a_pipeline_that_is_not_known(page: Any, tmp_path: Path) -> None:
 def test_problems_and_warnings(fleet: Any) -> None:
     findings = fleet.inner_text("#findings")
     assert f"problem a.yaml:3\n{HOSTILE}\n→ change it" in findings
-    assert "warning all.yaml:1\nConfigMap 'all': TOKEN looks like a secret" in findings
+    assert "warning all.yaml:4\nConfigMap 'all': TOKEN looks like a secret" in findings
 
 
 def test_a_deep_link_and_back(fleet: Any, url: str) -> None:

@@ -46,7 +46,7 @@ EACH_KEY = (
             5,
             {"list": f"[{','.join('a' for _ in range(20_000))}]"},
             "---\nkind: A\na: {{ .Manifests.list }}\n",
-            "manifests.list changes the documents",
+            TOO_MUCH,
             id="a text with many nodes",
             marks=pytest.mark.slow,
         ),

@@ -250,10 +250,15 @@ def test_one_of_two_trees_is_not_as_written() -> None:
     ),
 )
 def test_a_missing_value_is_reported_again_by_each_run() -> None:
-    without = replace(START, config_maps=START.config_maps[1:])
+    reads_more = template("config", "level: {{ .ConfigData.LEVEL.inner }}\n")
+    without = replace(
+        START,
+        config_maps=(config_map("all", {"LEVEL": "{other: 1}"}),),
+        templates=(*START.templates[:2], reads_more),
+    )
     made = planned(without, NOTHING)
     again = planned(without, written(made, NOTHING))
-    assert made.warnings
+    assert "template-no-value" in {warning.code for warning in made.warnings}
     assert again.warnings == made.warnings
 
 

@@ -36,7 +36,7 @@ def test_one_text_for_all() -> None:
 @breaks(
     "a Template changes the configuration of other assignments",
     turned(
-        "kalypso_actions.rendering.folder_files.FolderFiles._shared_config",
+        "kalypso_actions.rendering.folder_files.FileRenderer._shared_config",
         "any(map(self._changes_data, names))",
         "False",
     ),

@@ -78,7 +78,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\
 
 @breaks(
     "a fault hides behind the GitOpsRepo that it hides",
-    turned(gitops_branches, "causes", "()"),
+    turned(gitops_branches, "tuple(dict.fromkeys(faults))", "()"),
     case="a syntax error",
 )
 @pytest.mark.parametrize(
