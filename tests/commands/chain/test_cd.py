@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 
 import pytest
@@ -144,6 +145,9 @@ def test_a_kustomization_that_does_not_list_the_file_gets_it(
             0,
             "schedule would not read the BaseRepo 'main' of base-repo.yaml",
             id="built with another name",
+            marks=pytest.mark.skipif(
+                not shutil.which("kustomize"), reason="kustomize is not installed"
+            ),
         ),
     ],
 )
