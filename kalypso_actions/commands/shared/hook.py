@@ -91,16 +91,11 @@ def run_hook(
     behind, because they could read the environment of a later git. Raises KalypsoError if the
     command cannot be started or does not end.
     """
-    variables = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
     runtime.log(f"Running the {name} command.")
     try:
         with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ending_leftovers():
-            output = runtime.programs.run(
-                [*RUN, SCRIPT],
-                extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **variables},
-                inherit=INHERITED,
-                timeout=timeout,
-                log_text=f"bash (the {name} command)",
+            output = _output(
+                f"the {name} command", SCRIPT, command, runtime, about, folder, timeout
             )
         status = 0
     except ProcessError as error:
@@ -112,6 +107,33 @@ def run_hook(
     for line in text.splitlines():
         runtime.log(line)
     return HookRun(name, text, status)
+
+
+def _output(
+    name: str,
+    script: str,
+    command: str,
+    runtime: HookContext,
+    about: Mapping[str, str],
+    folder: str,
+    timeout: float,
+    *,
+    variables: Iterable[str] = (),
+    max_output: int | None = None,
+) -> bytes:
+    """Run a command in a script of bash, with a folder of its own; return its standard output.
+
+    Raises ProcessError.
+    """
+    extra = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
+    return runtime.programs.run(
+        [*RUN, script],
+        extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **extra},
+        inherit=(*INHERITED, *variables),
+        timeout=timeout,
+        max_output=max_output,
+        log_text=f"bash ({name})",
+    )
 
 
 REPORTS_SCRIPT: Final = 'exec 2>"$RUNNER_TEMP/stderr"; eval "$KALYPSO_COMMAND"'
@@ -135,23 +157,25 @@ def run_reports_command(
     Its standard error goes to the log. The command also inherits the named `variables`. Raises
     KalypsoError with the last lines of standard error if the command fails or does not end.
     """
-    name = "reports-command"
-    extra = {f"KALYPSO_{key.upper()}": value for key, value in about.items()}
+    name = "the reports-command"
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ending_leftovers():
         errors = Path(folder, "stderr")
         try:
-            output = runtime.programs.run(
-                [*RUN, REPORTS_SCRIPT],
-                extra={"KALYPSO_COMMAND": command, "RUNNER_TEMP": folder, **extra},
-                inherit=(*INHERITED, *variables),
-                timeout=timeout,
+            output = _output(
+                name,
+                REPORTS_SCRIPT,
+                command,
+                runtime,
+                about,
+                folder,
+                timeout,
+                variables=variables,
                 max_output=LARGEST_DOCUMENT,
-                log_text=f"bash (the {name})",
             )
         except ProcessError as error:
             lines = _logged(errors, runtime.log)
             ended = f"ended with exit code {error.status}" if error.status is not None else ""
-            message = f"the {name} {ended or error.problem.message}"
+            message = f"{name} {ended or error.problem.message}"
             last = "\n".join(lines[-LAST_LINES:])
             raise KalypsoError(
                 f"{message}:\n{last}" if last else message,
@@ -161,7 +185,7 @@ def run_reports_command(
     try:
         return output.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise KalypsoError(f"the {name} printed no UTF-8: {error}") from error
+        raise KalypsoError(f"{name} printed no UTF-8: {error}") from error
 
 
 LAST_LINES: Final = 10

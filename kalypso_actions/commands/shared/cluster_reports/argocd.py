@@ -35,21 +35,28 @@ class ArgoCDApplications:
         self._inputs, self._runtime = inputs, context.runtime
         self._clients: tuple[ArgoCD, ...] = ()
         self._problems: tuple[Problem, ...] = ()
-        self.knows_all_clusters = True
+        self._blind: list[str] | None = None
+        """The servers whose token may not see all Applications; None before they are asked."""
+
+    @property
+    def knows_all_clusters(self) -> bool:
+        """Whether the tokens see all Applications."""
+        return not self._blind
 
     def check_inputs(self, followed: FollowedTree) -> None:
-        """Ask each server what the token may see.
+        """Ask each server once what the token may see.
 
         Raise UsageError if the inputs are missing or wrong, or if a token may overlook clusters
         that nobody lists, and KalypsoError if a server does not answer.
         """
-        clients = self._connected()
-        blind = [client.url for client in clients if not client.sees_all_applications()]
-        self.knows_all_clusters = not blind
-        if blind and followed.unlisted:
+        if self._blind is None:
+            self._blind = [
+                client.url for client in self._connected() if not client.sees_all_applications()
+            ]
+        if self._blind and followed.unlisted:
             raise UsageError(
-                f"the token for {', '.join(blind)} may not see all Applications (applications, "
-                "get, */*): Argo CD leaves out what it may not see, without a word",
+                f"the token for {', '.join(self._blind)} may not see all Applications "
+                "(applications, get, */*): Argo CD leaves out what it may not see, without a word",
                 advice="allow `p, role:kalypso, applications, get, */*, allow`, or list the "
                 f"clusters of {', '.join(followed.unlisted)} in the annotation kalypso.io/clusters",
             )
