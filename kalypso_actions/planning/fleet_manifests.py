@@ -57,10 +57,11 @@ _OBJECT: Final = re.compile(r"""^[ {-]*["']?apiVersion["']? *:""", re.MULTILINE)
 _KIND: Final = re.compile(r"^kind *:", re.MULTILINE)
 _METADATA: Final = re.compile(r"^metadata *:", re.MULTILINE)
 
-OF_FIELDS: Final = frozenset(
-    {"manifest-field-unknown", "manifest-incomplete", "manifest-not-text", "manifest-schema"}
-)
-"""The codes of faults that depend on the fields of objects, and not on the words in them."""
+OF_FIELDS: Final = frozenset({"manifest-incomplete", "manifest-not-text", "manifest-schema"})
+"""The codes of faults that depend on the fields and types of objects, and not on the words in them.
+
+An unknown field or value may be a word, and near a known one in one file only.
+"""
 
 _OWN_RULES: Final = ManifestRules(schema_errors=schema_faults, are_of_application=False)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import Assignment
+from kalypso_actions.planning import fleet_manifests
 from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecker
 from kalypso_actions.planning.manifest_schemas import schema_faults
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
@@ -113,6 +114,54 @@ def test_the_proof_and_the_parser_agree(seed: int) -> None:
         assert objects(file) == expected, content
         proved += not problems
     assert proved > 5
+
+
+KUSTOMIZATION: Final = """\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: {name}}}
+spec:
+  prune: true
+  sourceRef: {{kind: GitRepository, name: {name}}}
+{more}"""
+
+
+@breaks(
+    "a fault that depends on words is taken from another file",
+    turned(
+        "kalypso_actions.planning.fleet_manifests.ManifestChecker._compared",
+        "OF_FIELDS.issuperset(codes)",
+        "True",
+    ),
+)
+@pytest.mark.parametrize(
+    ("more", "words", "read"),
+    [
+        pytest.param("", [f"kiosk-{number:02}" for number in range(10)], 2, id="a missing field"),
+        # Only the second is near a field, `timeout`.
+        pytest.param("  interval: 1m\n  {name}: x\n", ["wonkywxk", "timeoutk"], 3, id="a word"),
+    ],
+)
+def test_faults_of_fields_are_read_in_one_file(
+    more: str, words: list[str], read: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts: list[bytes] = []
+    check = fleet_manifests._checked_text
+
+    def counted(file: str, content: bytes) -> Any:
+        texts.append(content)
+        return check(file, content)
+
+    monkeypatch.setattr(fleet_manifests, "_checked_text", counted)
+    checker = ManifestChecker([template("namespace", "")])
+    for word in words:
+        content = KUSTOMIZATION.format(name=word, more=more.format(name=word)).encode()
+        owner = assignment(target(word), cluster_type("type"))
+        (file,) = checker.check(owner, {"namespace.yaml": content})
+        problems, expected = parsed(content)
+        assert [fault.message for fault in file.faults] == problems != []
+        assert objects(file) == expected
+    assert len(texts) == read
 
 
 @pytest.mark.parametrize("seed", range(10))
