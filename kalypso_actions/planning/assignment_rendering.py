@@ -78,10 +78,10 @@ class AssignmentRenderer:
         self._layout = layout
         self._manifests = manifests
         self._checker = ManifestChecker(fleet.templates)
-        self._platform_config = PlatformConfig(fleet)
+        self.platform_config = PlatformConfig(fleet)
         is_error = missing_values == "error"
-        self._key_reads = ConfigKeyReads(fleet, self._platform_config) if is_error else None
-        self._validator = ConfigValidator(self._platform_config)
+        self._key_reads = ConfigKeyReads(fleet, self.platform_config) if is_error else None
+        self._validator = ConfigValidator(self.platform_config)
         self._renderer = rendering.Renderer(
             fleet.environment, fleet.templates, self._layout, unpromoted_templates
         )
@@ -97,7 +97,7 @@ class AssignmentRenderer:
         All assignments of a registration fail if they have too much excess together.
         """
         total = len(assignments)
-        configs = self._platform_config
+        configs = self.platform_config
         excess: Counter[str] = Counter()
         planned = []
         for done, (assignment, (outcome, own_excess, checked)) in enumerate(
@@ -139,7 +139,7 @@ class AssignmentRenderer:
     def taken_over(self, assignment: Assignment, files: tuple[str, ...]) -> PlannedAssignment:
         """Return an assignment whose files are in the base tree already."""
         namespace = self._namespace(assignment)
-        return PlannedAssignment(assignment, namespace, files, self._platform_config)
+        return PlannedAssignment(assignment, namespace, files, self.platform_config)
 
     def _namespace(self, assignment: Assignment) -> str:
         return rendering.namespace_of(
@@ -171,7 +171,7 @@ class AssignmentRenderer:
         return kept, excess, self._checker.check(assignment, files)
 
     def _rendered(self, assignment: Assignment) -> dict[str, bytes] | rendering.Failure:
-        config = self._platform_config.config_of(assignment)
+        config = self.platform_config.config_of(assignment)
         outcome = self._renderer.render(
             assignment, config, partial(self._validator.failure, assignment, config)
         )

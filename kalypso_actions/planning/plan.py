@@ -46,7 +46,6 @@ from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
 from kalypso_actions.planning.fleet_manifests import ManifestJudgement
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
-from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
 
@@ -191,7 +190,7 @@ def make_plan(
             refuted = rendered.refuted(changes, base.repository)
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
         trees.append(changes)
-    reads = ConfigKeyReads(fleet, PlatformConfig(fleet))
+    reads = ConfigKeyReads(fleet, rendered.platform_config)
     unset = reads.unset(item.assignment for item in rendered.planned if item.failure is None)
     gaps = reads.findings(unset, rendering.value_gaps(rendered.written, fleet.templates))
     findings = plan_findings(

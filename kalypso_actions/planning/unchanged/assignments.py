@@ -31,7 +31,8 @@ class RenderedAssignments:
     The folders `taken_over` stay as they are in the base tree, because no input has changed; for
     `whole` and `partly` see `UnchangedFolders`. `inputs` is the record for the next run; None if
     that run has nothing to compare. `unchanged` are the folders with the inputs of the base tree,
-    whether they were rendered or not. `manifests` has the findings of the rendered files.
+    whether they were rendered or not. `manifests` has the findings of the rendered files,
+    `platform_config` the configuration by which they were rendered.
     """
 
     planned: tuple[PlannedAssignment, ...]
@@ -42,6 +43,7 @@ class RenderedAssignments:
     inputs: InputsRecord | None
     unchanged: Collection[str]
     manifests: ManifestJudgement
+    platform_config: PlatformConfig
 
     @property
     def failed(self) -> list[PlannedAssignment]:
@@ -128,6 +130,7 @@ def render_changed(
         inputs=_record(inputs, rendered, folders, doubtful | manifests.folders) if inputs else None,
         unchanged=unchanged.files.keys(),
         manifests=manifests,
+        platform_config=renderer.platform_config,
     )
 
 
