@@ -8,7 +8,7 @@ those of the Applications that it makes (the "app of apps").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -260,8 +260,3 @@ def _time(text: str | None) -> datetime | None:
 
 def _latest(*moments: datetime | None) -> datetime | None:
     return max((moment for moment in moments if moment is not None), default=None)
-
-
-def applications_of(items: Iterable[Application] | None) -> tuple[Application, ...]:
-    """Return the Applications of a list, which is null where there is nothing to show."""
-    return tuple(items or ())

@@ -29,9 +29,6 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.source_forms import folder_fault, repository_fault, revision_fault
 from kalypso_go.goyaml.scalars import is_text
 
-TEXT_CODES: Final = ("registration-text", "registration-template")
-"""The problem codes of faulty texts."""
-
 _TEMPLATE: Final = re.compile(r"\{\{|\$[{(]")
 
 _NOT_IN_LINES: Final = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))

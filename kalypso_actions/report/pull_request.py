@@ -25,9 +25,6 @@ from kalypso_actions.report.markdown import (
 )
 from kalypso_actions.report.preview_document import value_table
 
-SENTENCE: Final = "This PR updates the manifests in GitOps Repo"
-"""Upstream's whole body."""
-
 MOST_LINES: Final = 100
 """The most lines of one table or list, so that all of those fit; the changed files show everything.
 """
