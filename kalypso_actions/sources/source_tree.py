@@ -123,29 +123,28 @@ class IgnoreRules:
 
     def excludes(self, path: str) -> bool:
         """Whether a file is excluded."""
-        folder = parent(path)
-        while True:
-            spec = self.specs.get(folder)
-            if spec is not None:
-                decision = _decision(spec, path[len(folder) + 1 :] if folder else path)
-                if decision.include is not None:
-                    return decision.include
-            if not folder:
-                return bool(_decision(DEFAULTS, path).include)
-            folder = parent(folder)
+        _, decision = self._deciding(path)
+        return bool(decision.include)
 
     def rule(self, path: str) -> tuple[str, int] | None:
         """Return the `.sourceignore` file and the line that exclude a file; None without any."""
+        folder, decision = self._deciding(path)
+        if folder is None or not decision.include:
+            return None
+        file = f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE
+        return file, (decision.index or 0) + 1
+
+    def _deciding(self, path: str) -> tuple[str | None, CheckResult[str]]:
+        """Return the folder of the file that decides (None: the default), and the decision."""
         folder = parent(path)
         while True:
             spec = self.specs.get(folder)
             if spec is not None:
                 decision = _decision(spec, path[len(folder) + 1 :] if folder else path)
                 if decision.include is not None:
-                    file = f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE
-                    return (file, (decision.index or 0) + 1) if decision.include else None
+                    return folder, decision
             if not folder:
-                return None
+                return None, _decision(DEFAULTS, path)
             folder = parent(folder)
 
 

@@ -187,24 +187,17 @@ def _with_item(text: str, resources: yaml.SequenceNode, name: str) -> str:
 
 def _hidden(path: str, branch: EnvironmentBranch, files: RevisionFiles) -> Problem:
     """Return the problem of a file that schedule does not read, at the place that hides it."""
-    folder = parent(path)
-    while True:
-        candidate = f"{folder}/{IGNORE_FILE}" if folder else IGNORE_FILE
-        if candidate in files.entries():
-            content = files.read([candidate])[candidate]
-            spec = read_ignore_files(branch.url, {candidate: content}).specs.get(folder)
-            inner = path.removeprefix(f"{folder}/" if folder else "")
-            found = spec.check_file(inner) if spec else None
-            if found and found.include:
-                return Problem(
-                    f"schedule would not read {path}: this pattern ignores it",
-                    Location(branch.url, candidate, (found.index or 0) + 1),
-                    f"remove the pattern, or add the line !{inner}",
-                    CODE,
-                )
-        if not folder:
-            break
-        folder = parent(folder)
+    ignore_files = [name for name in files.entries() if name.rpartition("/")[2] == IGNORE_FILE]
+    rule = read_ignore_files(branch.url, files.read(ignore_files)).rule(path)
+    if rule:
+        file, line = rule
+        inner = path.removeprefix(f"{parent(file)}/" if parent(file) else "")
+        return Problem(
+            f"schedule would not read {path}: this pattern ignores it",
+            Location(branch.url, file, line),
+            f"remove the pattern, or add the line !{inner}",
+            CODE,
+        )
     place = next(_kustomizations(path, branch, files), path)
     return Problem(
         f"schedule would not read the BaseRepo {MAIN_BASE_REPO!r} of {path}",
