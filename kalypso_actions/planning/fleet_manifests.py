@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Finding, Location, Problem, leveled
@@ -78,17 +79,30 @@ class ManifestFault(NamedTuple):
     where: Location
     is_certain: bool = True
 
+    def with_words(self, words: Words) -> ManifestFault:
+        """Return the fault of a renamed text with the words of the file."""
+        if not words:
+            return self
+        return self._replace(message=original(self.message.encode(), words).decode())
+
 
 class CheckedFile(NamedTuple):
     """The faults of a file, and the identities of its objects: kind and group, namespace, name.
 
-    Without an object, the file may not be for Kubernetes.
+    Without an object, the file may not be for Kubernetes. The faults that are `shown` are those of
+    a renamed text, which many files share, if there are `words` to put back.
     """
 
     template: str
     has_objects: bool
-    faults: tuple[ManifestFault, ...] = ()
+    shown: tuple[ManifestFault, ...] = ()
     objects: tuple[bytes, ...] = ()
+    words: Words = ()
+
+    @property
+    def faults(self) -> tuple[ManifestFault, ...]:
+        """The faults with the words of the file."""
+        return tuple(fault.with_words(self.words) for fault in self.shown)
 
 
 Checked = tuple[CheckedFile, ...]
@@ -101,8 +115,8 @@ class ManifestChecker:
     def __init__(self, templates: Iterable[Template]) -> None:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
-        self._has_shown: SizedCache[bool] = SizedCache(KEPT_BYTES)
-        """Renamed texts whose faults are those of the file that was read."""
+        self._shown: dict[str, SizedCache[tuple[ManifestFault, ...]]] = {}
+        """The faults of renamed texts that are those of the file that was read, by Template."""
         self._renaming = Renaming((*KNOWN, *schema_words()))
         self._names: dict[str, Mapping[str, str]] = {}
         self._places: dict[tuple[str, str, str], Location] = {}
@@ -155,33 +169,21 @@ class ManifestChecker:
                 text = self._results.get(renamed)
         if text is None:
             text = self._result(file, renamed)
-        faults: tuple[ManifestFault, ...] = ()
+        shown: tuple[ManifestFault, ...] = ()
         if text.problems:
-            if not self._has_shown.get(renamed):
-                return self._compared(assignment, name, file, content, renamed)
-            faults = tuple(
-                self._fault(assignment, name, text, _with_words(problem, words))
-                for problem in text.problems
-            )
+            known = self._shown.setdefault(name, SizedCache(KEPT_BYTES))
+            shown = known.get(renamed) or ()
+            if not shown:
+                checked = self._read(assignment, name, file, content)
+                shown = _as_shown(checked.shown, text.problems)
+                if not shown:
+                    return checked
+                known.put(renamed, shown, len(renamed))
         identities = text.objects
         if has_digests or MARK in identities:
             identities = original(identities, words)
         objects = tuple(identities.split(SEPARATOR)) if identities else ()
-        return CheckedFile(name, text.has_objects, faults, objects)
-
-    def _compared(
-        self, assignment: Assignment, name: str, file: str, content: bytes, renamed: bytes
-    ) -> CheckedFile:
-        """Read a file whose renamed text has faults, and note whether these are its own.
-
-        Then the faults of other files with this renamed text are known as well, if they depend on
-        the fields of objects alone: a limit of length or characters may part two such files.
-        """
-        checked = self._read(assignment, name, file, content)
-        codes = [problem.code for problem in self._result(file, renamed).problems]
-        if OF_FIELDS.issuperset(codes) and codes == [fault.code for fault in checked.faults]:
-            self._has_shown.put(renamed, True, len(renamed))
-        return checked
+        return CheckedFile(name, text.has_objects, shown, objects, words if shown else ())
 
     def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:
         text = self._result(file, content)
@@ -265,10 +267,21 @@ def _without_names(message: str, assignment: Assignment) -> str:
     return message
 
 
-def _with_words(problem: Problem, words: Words) -> Problem:
-    """Return the problem of a renamed text with the words of the file."""
-    message = original(problem.message.encode(), words).decode()
-    return replace(problem, message=message)
+def _as_shown(
+    faults: Sequence[ManifestFault], renamed: Sequence[Problem]
+) -> tuple[ManifestFault, ...]:
+    """Return the faults of a file as its renamed text shows them, if other files have them, too.
+
+    That is so if they are the same and depend on the fields of objects alone: a limit of length or
+    characters may part two files with one renamed text.
+    """
+    codes = [problem.code for problem in renamed]
+    if not OF_FIELDS.issuperset(codes) or codes != [fault.code for fault in faults]:
+        return ()
+    return tuple(
+        fault._replace(message=problem.message)
+        for fault, problem in zip(faults, renamed, strict=True)
+    )
 
 
 class _PrintingLines:
@@ -356,6 +369,10 @@ class _Cause:
     folders: set[str] = field(default_factory=set)
 
 
+_Told = tuple[Assignment, str, ManifestFault, Words]
+"""A fault of an assignment, the Template, and the words to put back."""
+
+
 def judge_manifests(
     checked: Iterable[tuple[Assignment, Checked]],
     templates: Iterable[Template],
@@ -371,21 +388,21 @@ def judge_manifests(
     without = {file.template: None for _, files in rows for file in files}
     causes: dict[tuple[Location, str], _Cause] = {}
     faulty: dict[str, Failure] = {}
-    for assignment, name, fault in (
-        *_faults(rows, with_objects),
-        *_duplicates(rows, by_name),
-    ):
-        if manifests == "warn" and not fault.is_certain:
-            continue
-        cause = causes.setdefault((fault.where, fault.code), _Cause(name, fault, assignment))
-        cause.folders.add(assignment.folder)
-        if not fault.is_certain:
-            continue
-        failure = Failure(
-            _subject(name, by_name) + fault.message, fault.where, fault.advice, code=fault.code
-        )
-        faulty.setdefault(assignment.folder, failure)
     is_strict = manifests == "strict"
+    for assignment, name, fault, words in chain(
+        _faults(rows, with_objects), _duplicates(rows, by_name)
+    ):
+        if not is_strict and not fault.is_certain:
+            continue
+        cause = causes.get((fault.where, fault.code))
+        if cause is None:
+            cause = _Cause(name, fault.with_words(words), assignment)
+            causes[fault.where, fault.code] = cause
+        folder = assignment.folder
+        cause.folders.add(folder)
+        if fault.is_certain and folder not in faulty:
+            message = _subject(name, by_name) + fault.with_words(words).message
+            faulty[folder] = Failure(message, fault.where, fault.advice, code=fault.code)
     found = [
         replace(
             _told(cause, by_name),
@@ -408,18 +425,16 @@ def judge_manifests(
     return ManifestJudgement((*found, *leveled(notes, "note", "assignment")), folders, faulty)
 
 
-def _faults(
-    rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]
-) -> Iterator[tuple[Assignment, str, ManifestFault]]:
+def _faults(rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]) -> Iterator[_Told]:
     for assignment, files in rows:
         for file in files:
-            for fault in file.faults if file.template in with_objects else ():
-                yield assignment, file.template, fault
+            for fault in file.shown if file.template in with_objects else ():
+                yield assignment, file.template, fault, file.words
 
 
 def _duplicates(
     rows: Iterable[tuple[Assignment, Checked]], templates: Mapping[str, Template]
-) -> Iterator[tuple[Assignment, str, ManifestFault]]:
+) -> Iterator[_Told]:
     """Yield a fault of both assignments for each object that a cluster type has already."""
     seen: dict[tuple[str, str], dict[bytes, Assignment]] = {}
     places: dict[tuple[str, str], Location] = {}
@@ -449,8 +464,8 @@ def _duplicates(
                     "builds nothing of this cluster type",
                     where,
                 )
-                yield assignment, file.template, fault
-                yield first, file.template, fault
+                yield assignment, file.template, fault, ()
+                yield first, file.template, fault, ()
 
 
 def _subject(name: str, templates: Mapping[str, Template]) -> str:

@@ -129,7 +129,7 @@ spec:
 @breaks(
     "a fault that depends on words is taken from another file",
     turned(
-        "kalypso_actions.planning.fleet_manifests.ManifestChecker._compared",
+        "kalypso_actions.planning.fleet_manifests._as_shown",
         "OF_FIELDS.issuperset(codes)",
         "True",
     ),
