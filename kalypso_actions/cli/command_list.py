@@ -173,6 +173,20 @@ control plane, --control-plane is not needed.
             "kalypso status --environment stage --clusters --json",
         ),
     ),
+    "history": LazyCommand(
+        "github_commands",
+        "Show the commits of main that an environment has had, and what became of them.",
+        """\
+From the history of base-repo.yaml on the environment's branch and GitHub's
+statuses. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) needs contents
+and statuses: read. In a clone of the control plane, --control-plane is not
+needed.
+""",
+        examples=(
+            "kalypso history prod",
+            f"kalypso history stage {_PLANE} --since 2026-11-01T00:00:00Z --json",
+        ),
+    ),
     "report": LazyCommand(
         "local_commands",
         "Write one self-contained page about the whole fleet, and its data.",
@@ -229,7 +243,7 @@ repositories.
 GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
-    "Ask": ("explain", "status", "report"),
+    "Ask": ("explain", "status", "history", "report"),
     "Run by workflows": tuple(command.name for command in CHAIN if command.name != "preview"),
 }
 """The commands by the occasion on which people need them; plug-ins are a group of their own."""

@@ -1,4 +1,4 @@
-"""The commands that look at a control plane on GitHub: doctor, status and check-pages."""
+"""The commands that look at a control plane on GitHub: doctor, status, history, check-pages."""
 
 from __future__ import annotations
 
@@ -16,10 +16,16 @@ from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.status import watch
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import CheckPagesInputs, DoctorInputs, StatusInputs
+from kalypso_actions.inputs.chain import (
+    CheckPagesInputs,
+    DoctorInputs,
+    HistoryInputs,
+    StatusInputs,
+)
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
+from kalypso_actions.report.history_document import HistoryDocument, print_history
 from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
 from kalypso_actions.report.terminal import ProgressDisplay, print_findings, print_line
@@ -125,6 +131,17 @@ class StatusCommand(GitHubCommand[StatusInputs, StatusDocument]):
     def show(self, document: StatusDocument) -> None:
         """Print the pipeline."""
         print_status(stdout(), document)
+
+
+class HistoryCommand(GitHubCommand[HistoryInputs, HistoryDocument]):
+    """`kalypso history`."""
+
+    model, document, place = HistoryInputs, HistoryDocument, "history:history"
+    echoed: ClassVar = {"control_plane": "control-plane", "name": "name"}
+
+    def show(self, document: HistoryDocument) -> None:
+        """Print the history."""
+        print_history(stdout(), document)
 
 
 class CheckPagesCommand(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import AwareDatetime, Field, SecretStr
 
 from kalypso_actions.inputs.paths import Place
 from kalypso_actions.inputs.values import (
@@ -374,6 +374,25 @@ class StatusInputs(ClusterReportsInputs):
         ),
     ] = False
     watch: Annotated[Flag, Option("Look again every 15 seconds, until Ctrl-C.")] = False
+
+
+class HistoryInputs(ChainInputs):
+    """Inputs of `kalypso history`."""
+
+    name: Annotated[
+        EnvironmentName,
+        Option(
+            "The environment, such as prod.", "ENVIRONMENT", argument=True, completes="environment"
+        ),
+    ]
+    since: Annotated[
+        AwareDatetime | None,
+        Option(
+            "Only the commits that it has had since this time, such as 2026-11-01T00:00:00Z; "
+            "default: the newest 200.",
+            "TIME",
+        ),
+    ] = None
 
 
 class DoctorInputs(ClusterReportsInputs, PlanInputs):

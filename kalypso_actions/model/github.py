@@ -236,7 +236,7 @@ class CommitView:
     """A commit with its latest statuses, by context in lower case.
 
     `length` is the number of commits in its history: for two commits of one branch, the difference
-    says how far one is ahead of the other.
+    says how far one is ahead of the other. It is 0 if the commits were not counted.
     """
 
     id: str

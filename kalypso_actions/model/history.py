@@ -68,6 +68,7 @@ class Ancestry:
     head: str
     parents: Mapping[str, tuple[str, ...]]
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _places: dict[str, int] = field(default_factory=dict, repr=False)
 
     def __contains__(self, commit: object) -> bool:
         """Whether the branch contains the commit."""
@@ -75,6 +76,9 @@ class Ancestry:
 
     def contains(self, newer: str, older: str) -> bool:
         """Whether `newer` is `older` or its descendant; False for commits not on the branch."""
+        line = self._line()
+        if newer in line and older in line:
+            return line[newer] <= line[older]
         if newer not in self._ancestors:
             self._ancestors[newer] = self._reachable(newer)
         return older in self._ancestors[newer]
@@ -94,6 +98,12 @@ class Ancestry:
             seen.add(commit)
             yield commit
             commit = next(iter(self.parents[commit]), "")
+
+    def _line(self) -> Mapping[str, int]:
+        """Return the places on the first-parent line, where most compared commits lie."""
+        if not self._places:
+            self._places.update((commit, n) for n, commit in enumerate(self.first_parents()))
+        return self._places
 
     def _reachable(self, commit: str) -> frozenset[str]:
         reachable: set[str] = set()

@@ -17,6 +17,7 @@ from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.clients.github.statuses import STATUS_FIELDS, by_context, login
 from kalypso_actions.errors import Location
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import (
     Commit,
     CommitView,
@@ -37,12 +38,13 @@ T = TypeVar("T")
 BATCH_SIZE: Final = 20
 """The maximum number of branches and commits in one request: GitHub counts the history of each."""
 
+VIEWS: Final = 100
+"""The commits in one request that does not count their history."""
+
 MOST_PULL_REQUESTS: Final = 50
 
-_COMMIT: Final = (
-    "... on Commit { messageHeadline committedDate author { name user { login } } "
-    f"history(first: 0) {{ totalCount }} {STATUS_FIELDS} }}"
-)
+_VIEW: Final = f"messageHeadline committedDate author {{ name user {{ login }} }} {STATUS_FIELDS}"
+_COMMIT: Final = f"... on Commit {{ history(first: 0) {{ totalCount }} {_VIEW} }}"
 _NEWEST: Final = "orderBy: {field: CREATED_AT, direction: DESC}"
 _PULL_REQUESTS: Final = (
     f"pullRequests(states: [OPEN], first: {MOST_PULL_REQUESTS}, {_NEWEST}) {{ totalCount nodes {{ "
@@ -96,6 +98,41 @@ def read(
     return overview
 
 
+def commit_views(
+    github: GitHub, repository: str, commits: Collection[str]
+) -> Mapping[str, CommitView]:
+    """Return the commits that the repository has, without their `length`, by id.
+
+    One request reads a hundred commits. Raises GitHubError.
+    """
+    views: dict[str, CommitView] = {}
+    ids = list(dict.fromkeys(filter(is_commit_id, commits)))
+    for start in range(0, len(ids), VIEWS):
+        batch = ids[start : start + VIEWS]
+        data = github.query_repository(
+            repository,
+            f"{counted(len(batch), 'commit')} cannot be read",
+            query_of_views(len(batch)),
+            {f"commit{n}": commit for n, commit in enumerate(batch)},
+            "contents: read and statuses: read",
+        )
+        read = (_commit(data[f"c{n}"]) for n in range(len(batch)))
+        views |= {view.id: view for view in read if view}
+    return views
+
+
+def query_of_views(count: int) -> str:
+    """Return the GraphQL query for `count` commits: `commit0`, `commit1`, …."""
+    given = "".join(f", $commit{n}: GitObjectID!" for n in range(count))
+    objects = (
+        f"    c{n}: object(oid: $commit{n}) {{ ... on Commit {{ {_VIEW} }} }}" for n in range(count)
+    )
+    return (
+        f"query Commits($owner: String!, $name: String!{given}) {{\n"
+        "  repository(owner: $owner, name: $name) {\n" + "\n".join(objects) + "\n  }\n}"
+    )
+
+
 def query(branches: int, commits: int) -> str:
     """Return the GraphQL query for these numbers of branches and commits."""
     given = [f"$ref{n}: String!" for n in range(branches)]
@@ -147,7 +184,7 @@ def _commit(node: Json) -> CommitView | None:
         subject=node["messageHeadline"],
         author=(author.get("user") or {}).get("login") or author.get("name") or "",
         committed_at=datetime.fromisoformat(node["committedDate"]),
-        length=node["history"]["totalCount"],
+        length=node["history"]["totalCount"] if "history" in node else 0,
         statuses=by_context(node["status"]),
     )
 

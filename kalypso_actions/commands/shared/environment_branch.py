@@ -17,6 +17,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_statuses import own_statuses_of, was_deployed
 from kalypso_actions.commands.shared.reading.base_history import BaseWrite, read_base_writes
 from kalypso_actions.commands.shared.reading.control_plane import (
     BaseFile,
@@ -39,6 +40,12 @@ from kalypso_actions.promotion.cd_decision import (
     left_since_cuts,
 )
 from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
+from kalypso_actions.promotion.rollbacks import rollback_candidates
+from kalypso_actions.promotion.statuses import context as status_context
+from kalypso_actions.promotion.statuses import is_deployed
+
+MOST_STATUSES: Final = 100
+"""The commits whose statuses one request reads."""
 
 REPLACES: Final = "Kalypso-Replaces"
 """The trailer of a proposal's commit that names the commit proposed before it."""
@@ -224,7 +231,7 @@ def has_named(
 
     Raises KalypsoError.
     """
-    history = _History(branch, environments, context)
+    history = BaseHistory(branch, environments, context)
     for write in history.writes():
         if write.promoted_commit == promoted_commit:
             return not any(history.others_with(write))
@@ -241,22 +248,41 @@ def rolled_back_to(
 
     None if it would not. Raises KalypsoError.
     """
-    history, current = _History(branch, environments, context), branch.promoted_commit
+    history, current = BaseHistory(branch, environments, context), branch.promoted_commit
     writes, main = list(history.writes()), history.main
     past_commits = [write.promoted_commit for write in writes]
     if not comes_back(promoted_commit, left_commits(current, past_commits, main), main):
         return None
     # Read the other branches only if they matter.
-    segments = [
-        [write.promoted_commit for write in segment]
-        for _, segment in groupby(writes, history.others_with)
-    ]
-    if not comes_back(promoted_commit, left_since_cuts(current, segments, main), main):
+    left = left_since_cuts(current, history.segments(writes), main)
+    if not comes_back(promoted_commit, left, main):
         return None
     return commit_on_main(current, past_commits, main)
 
 
-class _History:
+def last_good(
+    branch: EnvironmentBranch, environments: Mapping[str, Environment], context: CommandContext
+) -> str | None:
+    """Return the commit to which a rollback goes back: see `rollback_candidates`.
+
+    It is the newest candidate that the chain ever posted `Deployed` for, also before the commit
+    came a second time; None if there is none. Raises KalypsoError.
+    """
+    history = BaseHistory(branch, environments, context)
+    segments = history.segments(list(history.writes()))
+    candidates = list(rollback_candidates(segments, history.main))
+    key = status_context(branch.environment.name).lower()
+    for start in range(0, len(candidates), MOST_STATUSES):
+        batch = candidates[start : start + MOST_STATUSES]
+        posted = own_statuses_of(context, batch, any_app=True)
+        for commit in batch:
+            latest = posted.get(commit, {}).get(key)
+            if is_deployed(latest) or (latest and was_deployed(context, commit, latest.context)):
+                return commit
+    return None
+
+
+class BaseHistory:
     """The commits of main that an environment has named.
 
     A branch may have been cut from another environment's: git does not tell which one was first.
@@ -283,6 +309,13 @@ class _History:
         branch = self._branch
         folder = branch.environment.control_plane.path
         return read_base_writes(self._remotes, branch.url, branch.head, folder, self.main)
+
+    def segments(self, writes: Iterable[BaseWrite]) -> list[list[str | None]]:
+        """Divide the commits that the writes name where the branch was cut from another one."""
+        return [
+            [write.promoted_commit for write in segment]
+            for _, segment in groupby(writes, self.others_with)
+        ]
 
     def others_with(self, write: BaseWrite) -> tuple[bool, ...]:
         """Return for each other environment's branch whether its line has the write, too."""

@@ -9,6 +9,7 @@ from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.own_account import JOBS, Identity
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -17,7 +18,7 @@ from kalypso_actions.promotion.start_records import (
     tree_context,
     trees_status,
 )
-from kalypso_actions.promotion.statuses import posted_by_chain, posted_by_others
+from kalypso_actions.promotion.statuses import is_deployed, posted_by_chain, posted_by_others
 
 NOT_ALLOWED: Final = frozenset({403, 404, 422})
 """The token cannot use statuses, or the control plane does not have the commit."""
@@ -31,14 +32,43 @@ def own_statuses(
     Leave out those of other accounts, and warn once about each account. `any_app`: with a job's
     token, those of every App count (see `Identity.may_be_of_chain`). Raises GitHubError.
     """
+    return own_statuses_of(context, [commit], any_app=any_app).get(commit, {})
+
+
+def own_statuses_of(
+    context: CommandContext, commits: Collection[str], *, any_app: bool = False
+) -> Mapping[str, Mapping[str, CommitStatus]]:
+    """Return for each commit what `own_statuses` returns; one request reads a hundred commits."""
     github, control_plane = context.github, context.control_plane
     # The combined status of REST lacks authors.
-    posted = statuses.of_commits(github, control_plane, [commit]).get(commit, {})
-    identity = github.identity(control_plane)
-    own = posted_by_chain(posted, identity, any_app=any_app)
-    for status in posted_by_others(posted, own):
-        _warn(context, commit, status)
+    posted = statuses.of_commits(github, control_plane, commits)
+    identity = _identity(context, any_app=any_app)
+    own = {
+        commit: posted_by_chain(each, identity, any_app=any_app) for commit, each in posted.items()
+    }
+    for commit, each in posted.items():
+        for status in posted_by_others(each, own[commit]):
+            _warn(context, commit, status)
     return own
+
+
+def was_deployed(context: CommandContext, commit: str, status_context: str) -> bool:
+    """Return whether the chain ever posted `Deployed` for a commit. Raises GitHubError."""
+    identity = _identity(context, any_app=True)
+    return any(
+        status.context == status_context
+        and is_deployed(status)
+        and identity.may_be_of_chain(status.author)
+        for status in statuses.history(context.github, context.control_plane, commit)
+    )
+
+
+def _identity(context: CommandContext, *, any_app: bool) -> Identity:
+    identity = context.github.identity(context.control_plane)
+    if any_app and not context.runtime.job.in_actions:
+        # A person at a terminal knows the chain's accounts as little as a job does.
+        return Identity(JOBS, frozenset({identity.login, *identity.former}))
+    return identity
 
 
 def latest_record(context: CommandContext, commit: str, status_context: str) -> StartRecord | None:

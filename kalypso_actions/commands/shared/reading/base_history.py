@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from typing import Final, Protocol
 
@@ -27,11 +28,13 @@ FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
 class BaseWrite:
     """A commit of an environment's branch that changes the commit of main that the branch names.
 
-    `promoted_commit` is None if it removes that commit.
+    `promoted_commit` is None if it removes that commit. `author` is the name in the commit.
     """
 
     environment_commit: str
     promoted_commit: str | None
+    at: datetime
+    author: str
 
 
 class ReadBlobs(Protocol):
@@ -102,7 +105,8 @@ class _Trail:
                     return
                 before = self._before(chunk, index)
                 if before != self._promoted_commit:
-                    yield BaseWrite(commit.id, self._promoted_commit)
+                    named = self._promoted_commit
+                    yield BaseWrite(commit.id, named, commit.date, commit.author)
                 self._promoted_commit = before
 
     def _before(self, chunk: Sequence[HistoryCommit], index: int) -> str | None:
