@@ -170,6 +170,10 @@ CALLS: Final = {
         ),
         "POST /graphql",
     ),
+    "overviews.commit_views": call(
+        lambda github, scene: overviews.commit_views(github, FLEET, [scene.first, "e" * 40, "no"]),
+        "POST /graphql",
+    ),
     "repositories.id_of_name": call(
         lambda github, _: repositories.id_of_name(github, FLEET, FLEET), "GET R"
     ),
