@@ -220,7 +220,7 @@ repositories.
     "demo": LazyCommand(
         "offline_commands",
         "Run the whole promotion chain for a sample organisation, on this machine alone.",
-        examples=("kalypso demo",),
+        examples=("kalypso demo", "kalypso demo --cluster-reports commit-statuses"),
     ),
     **{
         command.name: LazyCommand(

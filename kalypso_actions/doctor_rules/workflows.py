@@ -21,6 +21,7 @@ from kalypso_actions.doctor_rules.check import (
     workflow_page,
 )
 from kalypso_actions.doctor_rules.repositories import NEXT_ENVIRONMENT
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 from kalypso_actions.model.github import SettingNames
@@ -222,10 +223,17 @@ NAME: Final = re.compile(r"\b(secrets|vars)(?:\.|\[\s*')([A-Za-z_][A-Za-z0-9_]*)
 ALWAYS_SET: Final = frozenset({"GITHUB_TOKEN"})
 """Secrets that GitHub sets itself."""
 
+CLUSTER_REPORTS: Final = "KALYPSO_CLUSTER_REPORTS"
+
 OPTIONAL_NAMES: Final = frozenset({NEXT_ENVIRONMENT})
 """Annotations can replace this name; `repositories.promotion_checks` reports the result."""
 
-AZURE_VARIABLES: Final = frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"})
+NAMES_OF_SOURCES: Final[Mapping[str, frozenset[str]]] = {
+    DEFAULT_CLUSTER_REPORTS: frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"}),
+    "commit-statuses": frozenset({"KALYPSO_STATUS_AUTHORS"}),
+    "argocd": frozenset({"KALYPSO_ARGOCD_SERVERS", "KALYPSO_ARGOCD_TOKENS"}),
+}
+"""The variables and secrets that only one source of cluster reports needs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,27 +285,40 @@ def name_checks(
     of_environments: Mapping[str, SettingNames],
     *,
     not_reporting: Collection[str] = (),
+    sources: Sequence[str] = (DEFAULT_CLUSTER_REPORTS,),
 ) -> Iterator[Check]:
     """Check that the secrets and variables of the workflow files `used` are set.
 
     A job in an environment also sees the names of that environment, so each environment must set
-    the names that the repository lacks. The environments `not_reporting` need no Azure variables.
+    the names that the repository lacks. `sources` are those of cluster reports, which need names;
+    the environments `not_reporting` need none of these.
     """
+    needed = {name: () if name in not_reporting else sources for name in of_environments}
     problems = [
         *_missing_everywhere(place, used, of_repository),
-        *_missing_in_environments(place, used, of_repository, of_environments, not_reporting),
+        *_missing_in_environments(place, used, of_repository, of_environments, needed),
     ]
     wanted = {name for names in used.values() for name in names.elsewhere} | {
         name
         for names in used.values()
         for name in names.in_environment
         if _is_set(name, of_repository)
-        or any(_is_required(name, environment, not_reporting) for environment in of_environments)
+        or any(_is_required(name, needed[environment]) for environment in of_environments)
     }
     short_names = {name.partition(".")[2] for name in wanted} - OPTIONAL_NAMES
     if short_names and not problems:
         yield ok(place, f"secrets and variables are set: {', '.join(sorted(short_names))}")
     yield from problems
+    others = [names.variables for names in (of_repository, *of_environments.values())]
+    if tuple(sources) == (DEFAULT_CLUSTER_REPORTS,) and any(
+        CLUSTER_REPORTS in each for each in others
+    ):
+        yield warning(
+            place,
+            f"{CLUSTER_REPORTS} is set, and doctor only asks {DEFAULT_CLUSTER_REPORTS}",
+            "give --cluster-reports with the value of the variable",
+            VARIABLES_PAGE,
+        )
     if NEXT_ENVIRONMENT in of_repository.variables:
         yield problem(
             place,
@@ -325,12 +346,12 @@ def _missing_in_environments(
     used: Mapping[str, UsedNames],
     of_repository: SettingNames,
     of_environments: Mapping[str, SettingNames],
-    not_reporting: Collection[str],
+    needed: Mapping[str, Sequence[str]],
 ) -> Iterator[Check]:
     for environment, of_environment in of_environments.items():
         for file, names in used.items():
             for name in sorted(names.in_environment - names.elsewhere):
-                if not _is_required(name, environment, not_reporting):
+                if not _is_required(name, needed[environment]):
                     continue
                 if _is_set(name, of_repository) or _is_set(name, of_environment):
                     continue
@@ -338,12 +359,13 @@ def _missing_in_environments(
                 yield _missing(place, name, f"for {environment} in {file}", where)
 
 
-def _is_required(name: str, environment: str, not_reporting: Collection[str]) -> bool:
-    """Whether the jobs of an environment need a name."""
+def _is_required(name: str, sources: Sequence[str]) -> bool:
+    """Whether the jobs of an environment with these sources of cluster reports need a name."""
     short = name.partition(".")[2]
-    return short not in OPTIONAL_NAMES and not (
-        short in AZURE_VARIABLES and environment in not_reporting
-    )
+    if short == CLUSTER_REPORTS:
+        return tuple(sources) not in {(), (DEFAULT_CLUSTER_REPORTS,)}
+    users = [source for source, names in NAMES_OF_SOURCES.items() if short in names]
+    return short not in OPTIONAL_NAMES and (not users or not set(users).isdisjoint(sources))
 
 
 def _missing(place: str, name: str, users: str, where: str) -> Check:

@@ -309,12 +309,19 @@ class SchemasInputs(OutputInputs):
     out: Annotated[Path, Option("The folder for the schemas.", "DIR")]
 
 
+DemoClusterReports = Literal["azure-resource-graph", "commit-statuses", "argocd"]
+
+
 class DemoInputs(Inputs):
     """Inputs of `kalypso demo`."""
 
     dir: Annotated[
         Folder | None, Option("The folder that keeps the results. Default: a new one.", "DIR")
     ] = None
+    cluster_reports: Annotated[
+        DemoClusterReports,
+        Option("Where the clusters report: to Azure, by commit statuses, or in an Argo CD."),
+    ] = "azure-resource-graph"
 
 
 class SandboxInputs(Inputs):

@@ -30,6 +30,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "azure-client-id": ("AZURE_CLIENT_ID",),
     "azure-tenant-id": ("AZURE_TENANT_ID",),
     "azure-scopes": ("AZURE_SCOPES",),
+    "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
 }
 """The environment variables of each secret input; the first that is set counts."""
 
@@ -40,6 +41,7 @@ SECRET_VARIABLES: Final = (
     *SECRETS["app-private-key"],
     *SECRETS["git-credentials"],
     *SECRETS["azure-credentials"],
+    *SECRETS["argocd-tokens"],
 )
 """Variables that hold secrets."""
 
@@ -102,8 +104,8 @@ def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
 def secrets_of(inputs: ChainInputs) -> Iterator[str]:
     """Yield the secrets among the inputs, and the secret parts of compound ones.
 
-    The runner masks only whole texts, so the token of `host=user:token` and the secret of a JSON
-    object need masks of their own.
+    The runner masks only whole texts, so the token of `host=user:token` or `URL=token` and the
+    secret of a JSON object need masks of their own.
     """
     for name in type(inputs).model_fields:
         value = getattr(inputs, name)
@@ -111,6 +113,10 @@ def secrets_of(inputs: ChainInputs) -> Iterator[str]:
             yield value.get_secret_value()
     for line in inputs.git_credentials.get_secret_value().splitlines():
         yield line.partition("=")[2].partition(":")[2].strip()
+    tokens = getattr(inputs, "argocd_tokens", None)
+    if isinstance(tokens, SecretStr):
+        for line in tokens.get_secret_value().splitlines():
+            yield line.partition("=")[2].strip()
     credentials = getattr(inputs, "azure_credentials", None)
     if isinstance(credentials, SecretStr):
         yield from _values(credentials.get_secret_value(), "clientSecret")

@@ -19,9 +19,9 @@ from kalypso_actions.report.terminal import print_findings, print_trimmed
 
 INTRODUCTION: Final = """\
 Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
-platform team, and 16 clusters. All of it runs in this process, behind the APIs of GitHub and \
-Azure, and git. Events start the workflows in the repositories, which run Kalypso's commands, as \
-on GitHub. Only the clock is simulated: the demo takes up to a minute.
+platform team, and 16 clusters. All of it runs in this process, behind the APIs of GitHub and of \
+Azure or Argo CD, and git. Events start the workflows in the repositories, which run Kalypso's \
+commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
 """
 
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}

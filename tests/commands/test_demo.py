@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -100,6 +101,20 @@ def test_a_failure_stops_and_its_correction_continues_the_promotion(played: Play
         ("stage", "compliant", ACTS[3]),
     ]
     assert any("goes on to stage" in detail for detail in checks[4].details)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", ["commit-statuses", "argocd"])
+def test_the_same_story_without_azure(played: Played, tmp_path: Path, source: str) -> None:
+    inputs = DemoInputs.model_validate({"dir": tmp_path / "kept", "cluster_reports": source})
+    document = demo(inputs, MACHINE, NOON, lambda _: None)
+    assert document.problems == ()
+    story = [(step.who, step.environment, step.ending) for step in document.steps]
+    assert story == [(step.who, step.environment, step.ending) for step in played.document.steps]
+    begin, end = (datetime.fromisoformat(document.steps[at].at) for at in (0, -1))
+    assert end - begin < LENGTH
+    logs = (file.read_text() for file in (tmp_path / "kept/runs").rglob("log.txt"))
+    assert not [log for log in logs if "azure" in log.lower()]
 
 
 @pytest.mark.slow

@@ -177,6 +177,59 @@ def test_nobody_asks_azure_about_clusters_that_do_not_report() -> None:
     ]
 
 
+OF_SOURCES = UsedNames(
+    frozenset(
+        {
+            *("vars.AZURE_SCOPES", "vars.KALYPSO_CLUSTER_REPORTS", "vars.KALYPSO_STATUS_AUTHORS"),
+            *("vars.KALYPSO_ARGOCD_SERVERS", "secrets.KALYPSO_ARGOCD_TOKENS"),
+        }
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("sources", "variables", "expected"),
+    [
+        ("azure-resource-graph", "AZURE_SCOPES", ["ok"]),
+        ("azure-resource-graph", "", ["problem AZURE_SCOPES"]),
+        (
+            "azure-resource-graph",
+            "AZURE_SCOPES KALYPSO_CLUSTER_REPORTS",
+            ["ok", "warning KALYPSO_CLUSTER_REPORTS"],
+        ),
+        ("commit-statuses", "KALYPSO_CLUSTER_REPORTS KALYPSO_STATUS_AUTHORS", ["ok"]),
+        (
+            "commit-statuses",
+            "",
+            ["problem KALYPSO_CLUSTER_REPORTS", "problem KALYPSO_STATUS_AUTHORS"],
+        ),
+        (
+            "argocd azure-resource-graph",
+            "KALYPSO_CLUSTER_REPORTS AZURE_SCOPES KALYPSO_ARGOCD_SERVERS",
+            ["problem KALYPSO_ARGOCD_TOKENS"],
+        ),
+    ],
+)
+def test_each_source_of_cluster_reports_needs_its_own_names(
+    sources: str, variables: str, expected: list[str]
+) -> None:
+    of_repository = SettingNames(variables=frozenset(variables.split()))
+    checks = name_checks(
+        "r",
+        {"check-promote.yaml": OF_SOURCES},
+        of_repository,
+        {"dev": NOTHING},
+        sources=sources.split(),
+    )
+    words = [
+        "ok"
+        if check.state == "ok"
+        else f"{check.state} {next(word for word in check.text.split() if '_' in word)}"
+        for check in checks
+    ]
+    assert words == expected
+
+
 @pytest.mark.parametrize(
     ("of_environments", "not_reporting"), [({}, []), ({"edge": NOTHING}, ["edge"])]
 )

@@ -18,7 +18,7 @@ from kalypso_actions.report.documents import ProblemEntry
 if TYPE_CHECKING:
     from kalypso_sandbox import Sandbox
 
-LENGTH: Final = timedelta(minutes=30)
+LENGTH: Final = timedelta(minutes=35)
 """The longest duration of the simulated story, which begins this long ago, so that it ends before
 the present. A sandbox that serves it later uses the machine's clock, and must not go back in time.
 """
@@ -54,7 +54,7 @@ def demo(
     recorder = _Recorder(report)
     problems: tuple[ProblemEntry, ...] = ()
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
-        secrets = organisation.create_organisation(sandbox)
+        secrets = organisation.create_organisation(sandbox, inputs.cluster_reports)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
         workflows = WorkflowRunner(
             sandbox, clock, machine, secrets, folder / "runs", InProcess(clock)

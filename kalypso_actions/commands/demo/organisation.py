@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import kalypso_actions
 from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
+from kalypso_actions.inputs.local import DemoClusterReports
 from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Cluster, Configuration, Failure
@@ -43,11 +44,17 @@ OF_APP: Final[Permissions] = {
 }
 """The App's permissions; it writes no workflow files, so `workflows` is missing."""
 
+OF_CLUSTERS: Final[Permissions] = {"metadata": "read", "statuses": "write"}
+"""The permissions of the App by which clusters post commit statuses."""
+
 CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
     "dev": {"drone": 3, "command-center": 1, "large": 2, "small": 2},
     "stage": {"drone": 4, "command-center": 2, "large": 2},
 }
 """The number of clusters of each type."""
+
+HUB: Final = "hub"
+"""The Argo CD server, if the clusters report in one."""
 
 BY_ARC: Final = frozenset({"drone", "command-center"})
 """The types of clusters that Azure Arc connects; the others are AKS clusters."""
@@ -62,32 +69,57 @@ TOO_MUCH: Final = Failure(
 """The failure of the old drone."""
 
 
-def create_organisation(sandbox: Sandbox) -> dict[str, str]:
+def create_organisation(
+    sandbox: Sandbox, cluster_reports: DemoClusterReports = "azure-resource-graph"
+) -> dict[str, str]:
     """Create the organisation in an empty sandbox, and return the secrets of its workflows.
 
-    Jobs in an environment of the control plane may sign in to Azure.
+    With Azure as the source of cluster reports, jobs in an environment of the control plane may
+    sign in there; else Azure knows none of the clusters, and the cluster types list them.
     """
     for folder in sorted(SAMPLES.iterdir()):
         if folder.name != CHANGES:
             _create_repository(sandbox, folder)
     _cut_branches(sandbox)
     app, key = sandbox.create_app(OWNER, OF_APP)
-    subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in ENVIRONMENTS)
-    azure = sandbox.azure.register(*subjects)
-    variables = {
-        "KALYPSO_APP_ID": str(app),
-        "AZURE_CLIENT_ID": azure.client_id,
-        "AZURE_TENANT_ID": sandbox.azure.tenant,
-        "AZURE_SCOPES": SUBSCRIPTION,
-    }
+    variables, secrets = _connect_clusters(sandbox, cluster_reports)
     with sandbox.lock:
         for name in (CONTROL_PLANE, GITOPS):
-            sandbox.repository(name).variables.update(variables)
+            sandbox.repository(name).variables.update({"KALYPSO_APP_ID": str(app), **variables})
+    return {"KALYPSO_APP_PRIVATE_KEY": key, **secrets}
+
+
+def _connect_clusters(
+    sandbox: Sandbox, cluster_reports: DemoClusterReports
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Create the clusters; return the variables and secrets by which check-promote sees them."""
+    reporting: dict[str, Any] = {}
+    variables: dict[str, str] = {"KALYPSO_CLUSTER_REPORTS": cluster_reports}
+    secrets: dict[str, str] = {}
+    match cluster_reports:
+        case "azure-resource-graph":
+            subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in ENVIRONMENTS)
+            variables = {
+                "AZURE_CLIENT_ID": sandbox.azure.register(*subjects).client_id,
+                "AZURE_TENANT_ID": sandbox.azure.tenant,
+                "AZURE_SCOPES": SUBSCRIPTION,
+            }
+        case "commit-statuses":
+            slug = f"{OWNER}-clusters"
+            app, _ = sandbox.create_app(OWNER, OF_CLUSTERS, repositories=[GITOPS], slug=slug)
+            reporting = {"notifications": {"app": app, "lag": 2}}
+            variables["KALYPSO_STATUS_AUTHORS"] = f"{slug}[bot]"
+        case "argocd":
+            reporting = {"application": {"server": HUB}}
+            secrets = {"KALYPSO_ARGOCD_TOKENS": sandbox.argocd.create_token(HUB)}
+            variables["KALYPSO_ARGOCD_SERVERS"] = sandbox.argocd_url(HUB)
     for environment, counts in CLUSTERS.items():
         for cluster_type, count in counts.items():
             for number in range(1, count + 1):
-                sandbox.azure.put(_cluster(environment, cluster_type, number))
-    return {"KALYPSO_APP_PRIVATE_KEY": key}
+                sandbox.azure.put(_cluster(environment, cluster_type, number, reporting))
+        if reporting:
+            _list_clusters(sandbox, environment, counts)
+    return variables, secrets
 
 
 def change(name: str, sandbox: Sandbox) -> dict[str, str]:
@@ -120,6 +152,18 @@ def _cut_branches(sandbox: Sandbox) -> None:
         sandbox.commit(GITOPS, files, branch=environment, message=f"The environment {environment}")
 
 
+def _list_clusters(sandbox: Sandbox, environment: str, counts: Mapping[str, int]) -> None:
+    """Annotate each cluster type of an environment with the names of its clusters."""
+    files = _files(SAMPLES / "control-plane" / environment / "cluster-types", sandbox)
+    for cluster_type, count in counts.items():
+        names = (_name(environment, cluster_type, number) for number in range(1, count + 1))
+        name = f"  name: {cluster_type}\n"
+        annotated = f"{name}  annotations:\n    kalypso.io/clusters: {', '.join(names)}\n"
+        files = {path: text.replace(name, annotated) for path, text in files.items()}
+    listed = {f"cluster-types/{path}": text for path, text in files.items()}
+    sandbox.commit(CONTROL_PLANE, listed, branch=environment, message="List the clusters")
+
+
 def _workflows(place: Place) -> dict[str, str]:
     files = workflow_files(place, MARKS)
     others = ("preview", "report")
@@ -136,10 +180,20 @@ def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:
     }
 
 
-def _cluster(environment: str, cluster_type: str, number: int) -> Cluster:
-    """Return a cluster whose Flux follows the folder of its type; Arc clusters are slow."""
-    name = f"{environment}-{cluster_type}-{number}"
+def _name(environment: str, cluster_type: str, number: int) -> str:
+    return f"{environment}-{cluster_type}-{number}"
+
+
+def _cluster(
+    environment: str, cluster_type: str, number: int, reporting: Mapping[str, Any]
+) -> Cluster:
+    """Return a cluster that follows the folder of its type; those far away are slow.
+
+    `reporting` says how it reports, as in a `Configuration`; without it, Azure connects it.
+    """
+    name = _name(environment, cluster_type, number)
     slow = cluster_type in BY_ARC
+    notifications = reporting.get("notifications")
     follows = Configuration(
         repository=GITOPS,
         branch=environment,
@@ -151,7 +205,11 @@ def _cluster(environment: str, cluster_type: str, number: int) -> Cluster:
         nested=True,
         behaviour="fail" if name == OLD_DRONE else "follow",
         failure=TOO_MUCH,
+        notifications=notifications and {**notifications, "cluster_type": cluster_type},
+        application=reporting.get("application"),
     )
+    if reporting:
+        return Cluster(name=name, kind="other", configurations=[follows])
     return Cluster(
         name=name,
         kind="arc" if slow else "aks",

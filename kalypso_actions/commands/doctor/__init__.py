@@ -78,7 +78,7 @@ def _check(
             if not check_environment(inputs, jobs, environment, checklist)
         ]
         parts: list[Callable[[Checklist], None]] = [
-            partial(check_control_plane, context, facts, not_reporting),
+            partial(check_control_plane, context, facts, not_reporting, inputs.cluster_reports),
             *(partial(check_gitops, context, name, facts) for name in facts.gitops_repositories),
             partial(check_cluster_reports, reports, facts, not_reporting),
         ]

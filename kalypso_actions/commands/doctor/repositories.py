@@ -42,7 +42,7 @@ from kalypso_actions.doctor_rules.workflows import (
     workflow_checks,
 )
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.chain import DoctorInputs, ScheduleInputs
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, DoctorInputs, ScheduleInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION
 from kalypso_actions.inputs.values import split_list
 from kalypso_actions.model.cluster_reports import FollowedTree
@@ -68,11 +68,16 @@ CLIENT_ID: Final = "AZURE_CLIENT_ID"
 
 
 def check_control_plane(
-    context: CommandContext, facts: Facts, not_reporting: Collection[str], checklist: Checklist
+    context: CommandContext,
+    facts: Facts,
+    not_reporting: Collection[str],
+    sources: Sequence[str],
+    checklist: Checklist,
 ) -> None:
     """Check the control plane's repository.
 
-    `not_reporting` are the environments whose clusters report nothing.
+    `not_reporting` are the environments whose clusters report nothing, `sources` the sources of
+    cluster reports for the others.
     """
     name = context.control_plane
     cd_workflow = ""
@@ -99,10 +104,10 @@ def check_control_plane(
         checklist.add(rules.actions_checks(name, actions, used.actions, proposes_by_job=by_job))
     if by_job:
         checklist.add(rules.proposal_checks(name, facts.main, CD_FILE, cd_workflow))
-    of_environments = _check_names(context, facts, used.names, not_reporting, checklist)
+    of_environments = _check_names(context, facts, used.names, not_reporting, sources, checklist)
     secrets = {environment: names.secrets for environment, names in of_environments.items()}
     identities = [item for item, names in of_environments.items() if CLIENT_ID in names.variables]
-    if main and set(facts.by_name) - set(not_reporting):
+    if main and DEFAULT_CLUSTER_REPORTS in sources and set(facts.by_name) - set(not_reporting):
         signing_in = [name for name in facts.by_name if name not in {*not_reporting, *identities}]
         check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
         server = context.github.server.server_url
@@ -124,6 +129,7 @@ def _check_names(
     facts: Facts,
     used: Mapping[str, UsedNames],
     not_reporting: Collection[str],
+    sources: Sequence[str],
     checklist: Checklist,
 ) -> Mapping[str, SettingNames]:
     """Check secrets and variables, and that the GitHub environments exist.
@@ -135,7 +141,14 @@ def _check_names(
     of_environments = _names_of_environments(context, facts, checklist)
     if of_repository:
         checklist.add(
-            name_checks(name, used, of_repository, of_environments, not_reporting=not_reporting)
+            name_checks(
+                name,
+                used,
+                of_repository,
+                of_environments,
+                not_reporting=not_reporting,
+                sources=sources,
+            )
         )
     return of_environments
 
