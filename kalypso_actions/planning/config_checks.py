@@ -20,6 +20,7 @@ from kalypso_actions.model.kinds import Assignment, Fleet, Template
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.layers import AppliedSchema
+from kalypso_go import gotemplate
 
 MAX_TRACED = 5
 """The most violations of one schema to trace; users rarely read more."""
@@ -95,11 +96,19 @@ class ConfigValidator:
 
 
 class ConfigKeyRead(NamedTuple):
-    """A key of the configuration that a Template reads without a guard, and all places."""
+    """A key of the configuration that a Template reads without a guard, and all places.
+
+    `path` has the keys above it first, and `gotemplate.EACH` for each item of a list.
+    """
 
     template: str
-    key: str
+    path: tuple[str, ...]
     places: tuple[Location, ...]
+
+    @property
+    def key(self) -> str:
+        """The key with the keys above it, as in `hosts[].name`."""
+        return ".".join(self.path).replace(f".{gotemplate.EACH}", gotemplate.EACH)
 
     @property
     def message(self) -> str:
@@ -130,18 +139,18 @@ class ConfigKeyReads:
         unset: dict[ConfigKeyRead, list[Assignment]] = {}
         for name, items in by_cluster_type.items():
             reads = self._reads[name]
-            keys = {read.key for read in reads}
+            keys = {read.path[0] for read in reads}
             for alike in self._platform_config.combinations(items, keys) if reads else ():
                 for read in reads:
-                    if not self._is_set(read.key, alike[0]):
+                    if self._is_unset(read.path, alike[0]):
                         unset.setdefault(read, []).extend(alike)
         return unset
 
     def failure(self, assignment: Assignment) -> rendering.Failure | None:
         """Return the first key that no layer sets for an assignment as its failure."""
         for read in self._reads[assignment.cluster_type.name]:
-            if not self._is_set(read.key, assignment):
-                advice = self._advice(read)
+            if self._is_unset(read.path, assignment):
+                advice = self._advice(read, assignment)
                 return rendering.Failure(read.message, read.places[0], advice, code=KEY_UNSET)
         return None
 
@@ -161,7 +170,7 @@ class ConfigKeyReads:
                 f"{read.message}, for {counted(len(items), 'assignment')} "
                 f"({abbreviated([_name(items[0])], 1, len(items) - 1)})",
                 read.places[0],
-                self._advice(read),
+                self._advice(read, items[0]),
                 KEY_UNSET,
                 level="warning",
                 scope="assignment",
@@ -169,25 +178,52 @@ class ConfigKeyReads:
             for read, items in unset.items()
         ]
 
-    def _is_set(self, key: str, assignment: Assignment) -> bool:
+    def _is_unset(self, path: Sequence[str], assignment: Assignment) -> bool:
+        """Return whether an assignment lacks a key, and has the keys above it."""
+        key, *inner = path
         entries = self._platform_config.entries_of(key)
-        return any(not self._platform_config.lacking(assignment, entry) for entry in entries)
+        applies = any(not self._platform_config.lacking(assignment, entry) for entry in entries)
+        if not (inner and applies):
+            return not (inner or applies)
+        maps = self._maps(path, assignment)
+        return bool(maps) and all(isinstance(m, Mapping) and path[-1] not in m for m in maps)
 
-    def _advice(self, read: ConfigKeyRead) -> str:
-        known = {entry.key for entry in self._platform_config.entries} - {read.key}
-        close = nearest(read.key, sorted(known))
+    def _maps(self, path: Sequence[str], assignment: Assignment) -> list[object]:
+        """Return the values that should have the last key of a path."""
+        values: list[object] = [self._platform_config.config_of(assignment).values]
+        for key in path[:-1]:
+            values = [inner for outer in values for inner in _below(outer, key)]
+        return values
+
+    def _advice(self, read: ConfigKeyRead, assignment: Assignment) -> str:
+        *above, key = read.path
+        known = {entry.key for entry in self._platform_config.entries}
+        if above:
+            maps = self._maps(read.path, assignment)
+            known = {str(name) for item in maps if isinstance(item, Mapping) for name in item}
+        close = nearest(key, sorted(known - {key}))
         suggestion = f"did you mean {close}? Otherwise set" if close else "set"
+        field = f".{key}" if gotemplate.EACH in above else f".ConfigData.{read.key}"
         return (
             f"{suggestion} the key in a ConfigMap that applies there, or give it a default: "
-            f'{{{{ .ConfigData.{read.key} | default "" }}}}'
+            f'{{{{ {field} | default "" }}}}'
         )
 
 
+def _below(value: object, key: str) -> Iterable[object]:
+    """Return the value of a key, or each item."""
+    if isinstance(value, Mapping):
+        return value.values() if key == gotemplate.EACH else [value[key]] if key in value else ()
+    return value if key == gotemplate.EACH and isinstance(value, list | tuple) else ()
+
+
 def _reads(template: Template) -> list[ConfigKeyRead]:
-    places: dict[str, list[Location]] = {}
-    for key, where in rendering.keys_read(template):
-        places.setdefault(key, []).append(where)
-    return [ConfigKeyRead(template.name, key, tuple(at)) for key, at in places.items()]
+    places: dict[tuple[str, ...], dict[Location, None]] = {}
+    for keys, guarded, where in rendering.keys_read(template):
+        for number in range(guarded, len(keys)):
+            if keys[number] != gotemplate.EACH:
+                places.setdefault(keys[: number + 1], {})[where] = None
+    return [ConfigKeyRead(template.name, path, tuple(at)) for path, at in places.items()]
 
 
 def _name(assignment: Assignment) -> str:

@@ -84,26 +84,26 @@ def fields_read(template: Template) -> Iterator[tuple[tuple[str, ...], Location]
                     yield names, template.at(index, line, column) if is_text else template.at(index)
 
 
-_GUARDS: Final = frozenset(
-    {"coalesce", "default", "dig", "empty", "get", "hasKey", "or", "ternary"}
-)
+_GUARDS: Final = frozenset({"coalesce", "default", "empty", "hasKey", "or", "ternary"})
 """The functions that accept a key without a value."""
 
 
-def keys_read(template: Template) -> Iterator[tuple[str, Location]]:
-    """Yield each key of the configuration that a Go template reads without a guard, and its places.
+def keys_read(template: Template) -> Iterator[tuple[tuple[str, ...], int, Location]]:
+    """Yield each key of the configuration that a Go template reads without a guard, and its place.
 
-    In Jinja2, a key without a value is an error already.
+    A key comes with the keys below it (`gotemplate.EACH` for each item), and with the number of the
+    first ones that a guard accepts without a value. In Jinja2, a key without a value is an error
+    already.
     """
     for index, source in enumerate(() if is_jinja(template) else template.manifests):
         for text in _texts(source):
             with suppress(gotemplate.TemplateError):
                 required = gotemplate.required_fields(text, FUNCTIONS, REFUSED, _GUARDS)
-                for (field, *keys), line, column in required:
+                for (field, *keys), guarded, line, column in required:
                     is_text = isinstance(source, str)
-                    if field == "ConfigData" and keys:
+                    if field == "ConfigData" and keys and keys[0] != gotemplate.EACH:
                         where = template.at(index, line, column) if is_text else template.at(index)
-                        yield keys[0], where
+                        yield tuple(keys), max(guarded - 1, 0), where
 
 
 def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:

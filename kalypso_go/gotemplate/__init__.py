@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_go.gotemplate.analysis import changes_data, required_fields, root_fields
+from kalypso_go.gotemplate.analysis import EACH, changes_data, required_fields, root_fields
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, Decisions, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
@@ -24,6 +24,7 @@ from kalypso_go.gotemplate.values import NO_VALUE, Function, FunctionError
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "EACH",
     "Budget",
     "Decisions",
     "Function",

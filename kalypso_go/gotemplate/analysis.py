@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import fields
+from typing import Final
 
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.errors import Source
 from kalypso_go.gotemplate.nodes import (
     Body,
+    Chain,
     Command,
     Dot,
     Field,
@@ -67,28 +69,37 @@ def _fields(value: object, *, is_root: bool) -> Iterator[tuple[tuple[str, ...], 
                 yield from _fields(getattr(value, field.name), is_root=is_root)
 
 
+EACH: Final = "[]"
+"""In a path, each item of a list, or each value of a map."""
+
+
 def required_fields(
     text: str,
     functions: Mapping[str, Function],
     refused: Mapping[str, str],
     guards: Collection[str],
-) -> Iterator[tuple[tuple[str, ...], int, int]]:
+) -> Iterator[tuple[tuple[str, ...], int, int, int]]:
     """Yield the fields that a template reads without a guard, as `root_fields` does.
 
-    `if`, `with`, a `range` with `else`, and the functions `guards` accept a field without a value;
-    a field that a condition names has a guard in all branches. This follows dot and variables that
-    stand for a field, `index` with constant keys, and definitions where a template calls them.
-    Raises `TemplateError` if the text does not parse.
+    Before line and column comes the number of the first names that have a guard: `.A.B` in `{{ with
+    .A }}` needs a value only where `.A` has one. `if`, `with`, a `range` with `else`, and the
+    functions `guards` accept a field without a value; a field that a condition names has a guard in
+    all branches. This follows dot and variables that stand for a field or for its items, `index`
+    with constant keys, and definitions where a template calls them. Raises `TemplateError` if the
+    text does not parse.
     """
     source = Source("template", text)
     names = Names({**BUILTINS, **functions}, refused)
     trees = parse_trees(source, names, DEFAULT_LIMITS.parse_depth)
     reads = _RequiredFields(trees, guards)
-    for path, position in reads.of(trees[source.name], (), frozenset()):
-        yield path, source.line(position), source.column(position) + 1
+    for path, guarded, position in reads.of(trees[source.name], (), frozenset()):
+        yield path, guarded, source.line(position), source.column(position) + 1
 
 
 _FieldPath = tuple[str, ...]
+
+_Read = tuple[_FieldPath, int, int]
+"""A path, how many of its first names have a guard, and the position."""
 
 
 class _RequiredFields:
@@ -106,36 +117,42 @@ class _RequiredFields:
 
     def of(
         self, value: object, dot: _FieldPath | None, tested: frozenset[_FieldPath]
-    ) -> Iterator[tuple[_FieldPath, int]]:
+    ) -> Iterator[_Read]:
         """Yield each path that a node or a tuple of nodes reads, unless it is `tested`."""
+        path = self._path(value, dot)
         match value:
             case If() | With() | Range():
                 yield from self._of_branches(value, dot, tested)
             case Pipe(commands=commands, variables=variables):
                 self._declare(value, dot)
-                is_alias = variables and not value.assigns and self._path(value, dot) is not None
+                is_alias = variables and not value.assigns and path is not None
                 unguarded = () if is_alias else self._after_guards(commands)
                 yield from self.of(unguarded, dot, tested)
             case TemplateCall(name=name, pipe=pipe) if name in self._trees:
                 yield from self._of_definition(name, self._path(pipe, dot), tested)
-            case Command(arguments=arguments) if self._path(value, dot) is None:
+            case Command(arguments=arguments) if path is None:
                 yield from self.of(arguments, dot, tested)
-            case Command() | Field() | Variable() | Dot():
-                path = self._path(value, dot)
-                if path and not any(path[: len(each)] == each for each in tested if len(each) > 1):
-                    yield path, value.position
+            case Command() | Field() | Variable() | Dot() | Chain() if path:
+                guards = (len(each) for each in tested if path[: len(each)] == each)
+                guarded = max((length for length in guards if length > 1), default=0)
+                if guarded < len(path):
+                    yield path, guarded, value.position
             case _:
                 for part in _parts(value):
                     yield from self.of(part, dot, tested)
 
     def _of_branches(
         self, value: If | With | Range, dot: _FieldPath | None, tested: frozenset[_FieldPath]
-    ) -> Iterator[tuple[_FieldPath, int]]:
+    ) -> Iterator[_Read]:
         if isinstance(value, Range):
             if value.otherwise is None:
                 yield from self.of(value.pipe.commands, dot, tested)
-            self._variables |= {variable.names[0]: None for variable in value.pipe.variables}
-            yield from self.of(value.body, None, tested)
+            path = self._path(value.pipe, dot)
+            item = None if path is None else (*path, EACH)
+            names = [variable.names[0] for variable in value.pipe.variables]
+            self._variables |= dict.fromkeys(names[:-1]) | dict.fromkeys(names[-1:], item)
+            of_item = tested if item is None else tested | {item}
+            yield from self.of(value.body, item, of_item)
         else:
             tested |= {path for case in value.cases for path in self._tested(case.pipe, dot)}
             for case in value.cases:
@@ -146,7 +163,7 @@ class _RequiredFields:
 
     def _of_definition(
         self, name: str, path: _FieldPath | None, tested: frozenset[_FieldPath]
-    ) -> Iterator[tuple[_FieldPath, int]]:
+    ) -> Iterator[_Read]:
         """Yield the paths that a called definition reads; for each data once."""
         if (name, path) not in self._called:
             self._called.add((name, path))
@@ -170,24 +187,25 @@ class _RequiredFields:
 
     def _path(self, value: object, dot: _FieldPath | None) -> _FieldPath | None:
         """Return the path of the field that a node stands for."""
+        known: _FieldPath | None = None
+        names: Iterable[str] = ()
         match value:
             case Dot():
-                return dot
+                known = dot
             case Field(names=names):
-                return None if dot is None else (*dot, *names)
+                known = dot
             case Variable(names=(name, *names)):
                 known = self._variables.get(name)
-                return None if known is None else (*known, *names)
+            case Chain(node=node, names=names):
+                known = self._path(node, dot)
             case Pipe(commands=(Command(arguments=arguments),)) | Command(arguments=arguments):
                 match arguments:
                     case (operand,):
-                        return self._path(operand, dot)
+                        known = self._path(operand, dot)
                     case (Identifier(name="index"), operand, *keys):
-                        path = self._path(operand, dot)
-                        texts = [key.text for key in keys if isinstance(key, String)]
-                        is_known = path is not None and len(texts) == len(keys)
-                        return (*path, *texts) if is_known and path is not None else None
-        return None
+                        names = [key.text for key in keys if isinstance(key, String)]
+                        known = self._path(operand, dot) if len(names) == len(keys) else None
+        return None if known is None else (*known, *names)
 
     def _tested(self, value: object, dot: _FieldPath | None) -> Iterator[_FieldPath]:
         """Yield the paths that a condition names, also those with a key as a constant text."""

@@ -8,6 +8,7 @@ import pytest
 
 from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import ConfigMap, Template
+from kalypso_actions.planning.config_checks import _reads
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_go.gotemplate.analysis import required_fields
 from tests.breaks import breaks, turned
@@ -135,6 +136,51 @@ def test_a_guarded_key_may_be_unset(text: str) -> None:
 def test_a_key_without_guard_is_told_whatever_follows(text: str) -> None:
     message = "no layer sets .ConfigData.K, which Template 'config' reads, for 2 assignments "
     assert unset(f"a: b\n{text}\n") == [(message + "(app-web on large and 1 more)", 9)]
+
+
+NESTED = config_map("k", {"K": "a: 1\nb: {c: 2}\nl: [{n: 1}, {n: 2, m: 3}]\ne: []\n"})
+
+
+@breaks(
+    "the keys below a key of the configuration do not count",
+    turned(_reads, "range(guarded, len(keys))", "range(guarded, min(1, len(keys)))"),
+)
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("{{ .ConfigData.K.z | quote }}", "K.z"),
+        ("{{ .ConfigData.K.b.z | quote }}", "K.b.z"),
+        ("{{ index .ConfigData `K` `z` | quote }}", "K.z"),
+        ("{{ quote (index .ConfigData `K`).z }}", "K.z"),
+        ("{{ with .ConfigData.K }}{{ .b.z | quote }}{{ end }}", "K.b.z"),
+        ("{{ if .ConfigData.K }}{{ .ConfigData.K.z | quote }}{{ end }}", "K.z"),
+        ("{{ $k := .ConfigData.K }}{{ $k.b.z | quote }}", "K.b.z"),
+        ("{{ range .ConfigData.K.l }}{{ .z | quote }}{{ end }}", "K.l[].z"),
+        ("{{ range $i, $x := .ConfigData.K.l }}{{ $x.z | quote }}{{ end }}", "K.l[].z"),
+        ("{{ range .ConfigData.K.z }}{{ .y }}{{ end }}", "K.z"),
+    ],
+)
+def test_a_key_below_another_is_told(text: str, key: str) -> None:
+    message = f"no layer sets .ConfigData.{key}, which Template 'config' reads, for 2 assignments "
+    assert unset(text, NESTED) == [(message + "(app-web on large and 1 more)", 8)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ .ConfigData.K.a | quote }}",
+        "{{ .ConfigData.K.z | default 1 }}",
+        "{{ with .ConfigData.K.z }}{{ .y }}{{ end }}",
+        "{{ if .ConfigData.K.z }}{{ .ConfigData.K.z.y }}{{ end }}",
+        "{{ if .ConfigData.Q }}{{ .ConfigData.Q.z }}{{ end }}",
+        "{{ range .ConfigData.K.l }}{{ .m | quote }}{{ end }}",  # some items have it
+        "{{ range .ConfigData.K.e }}{{ .z | quote }}{{ end }}",
+        "{{ range .ConfigData.K.z }}{{ . }}{{ else }}none{{ end }}",
+        "{{ range $name, $value := .ConfigData }}{{ $name }}: {{ $value }}{{ end }}",
+    ],
+)
+def test_a_key_below_another_may_have_a_value_or_a_guard(text: str) -> None:
+    assert unset(text, NESTED) == []
 
 
 def test_only_the_assignments_that_no_layer_reaches_are_told() -> None:
