@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from kalypso_actions.gitops.own_files import README_ID, cluster_type_folders, is_own, own_content
 from kalypso_actions.gitops.proposed_commit import digest_of
+from kalypso_actions.model.documents import FileEntry
 from kalypso_actions.model.history import FileVersion, HistoryCommit
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, RECORD_FILES
 from kalypso_actions.model.object_ids import blob_id
@@ -99,6 +100,32 @@ def read_merge_history(
         own_content(entries, base.path, folders) for entries in (base.entries, search.last)
     )
     return MergeHistory(era.removed, era.merged, search.before_era, now == then)
+
+
+def after_force_push(
+    history: MergeHistory,
+    merged: Mapping[str, FileEntry],
+    base: BaseTree,
+    cluster_types: Collection[str],
+    rejection: Rejection | None,
+) -> MergeHistory:
+    """Return the history of a branch that people forced back behind our latest merge.
+
+    `merged` are the files of that merge, `rejection` names it (None: it is not of the present era).
+    Its content that the branch `base` no longer has is removed, as by a revert. A rewritten branch
+    with the same content has lost nothing, and one without a tracking file begins anew.
+    """
+    if base.promoted_commit is None:
+        return history
+    folders = cluster_type_folders({**base.entries, **merged}, base.path, cluster_types)
+    then, now = (own_content(entries, base.path, folders) for entries in (merged, base.entries))
+    gone = [
+        (path, then.get(path))
+        for path in then.keys() | now.keys()
+        if then.get(path) != now.get(path)
+    ]
+    removed = dict.fromkeys(gone, rejection) if rejection else {}
+    return replace(history, removed={**history.removed, **removed}, is_as_merged=not gone)
 
 
 class _Search:

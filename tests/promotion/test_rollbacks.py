@@ -41,12 +41,12 @@ def named(text: str) -> list[list[str | None]]:
 )
 @breaks(
     "the first commit of a cut branch is a rollback",
-    turned(rolled_back_from, "segment in segments", "segment in [sum(map(list, segments), [])]"),
+    turned(rolled_back_from, "segments", "[[each for part in segments for each in part]]"),
     case="older than the origin",
 )
 @breaks(
     "a rollback goes back to the present commit",
-    turned(rollback_candidates, "*named[:1]", "*named[:0]"),
+    turned(rollback_candidates, "named[:1]", "named[:0]"),
 )
 @pytest.mark.parametrize(
     ("story", "left", "candidates"),

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, commits, issues, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import WITHDRAWN
 from kalypso_actions.gitops import proposed_commit
-from kalypso_actions.gitops.merge_history import MergeHistory, read_merge_history, without_merges
+from kalypso_actions.gitops.merge_history import (
+    MergeHistory,
+    Rejection,
+    after_force_push,
+    read_merge_history,
+    without_merges,
+)
 from kalypso_actions.gitops.own_files import record_paths
 from kalypso_actions.gitops.proposal_decision import OpenProposal, ProposedTree
 from kalypso_actions.gitops.proposed_commit import (
@@ -128,10 +134,34 @@ class EarlierProposals:
             pass
         if not self._merges:
             return without_merges(branch.tree, cluster_types)
+        history = self._history_of_line(proposed)
+        # The newest merge is the first one on the line.
+        merges = (pull for pull in self._all_pulls() if pull.merged)
+        absent = list(takewhile(lambda pull: pull.merge_commit in self._awaited, merges))
+        if not absent or not self._is_forced_back(absent[0].merge_commit):
+            return history
+        self._awaited.difference_update(pull.merge_commit for pull in absent)
+        history, latest = self._history_of_line(proposed), absent[0]
+        files = self._files(latest.merge_commit)
+        rejection: Rejection | None = None
+        if self._promoted_commit(files) == proposed.promoted_commit:
+            rejection = Rejection(latest.number, "undone", latest.merge_commit)
+        return after_force_push(history, files.entries(), branch.tree, cluster_types, rejection)
+
+    def _history_of_line(self, proposed: ProposedTree) -> MergeHistory:
+        branch = self.branch
         line = islice(self.context.remotes.history(branch.url, branch.head), MAX_COMMITS)
         return read_merge_history(
-            line, branch.tree, cluster_types, proposed.promoted_commit, self._number_of
+            line, branch.tree, self.plan.cluster_types, proposed.promoted_commit, self._number_of
         )
+
+    def _is_forced_back(self, merge: str) -> bool:
+        """Whether the branch has lost a merge; one without a commit in common began anew."""
+        github, repository = self.context.github, self.branch.repository
+        return commits.relation(github, repository, merge, self.branch.head) in {
+            "behind",
+            "diverged",
+        }
 
     def _all_pulls(self) -> Iterator[PullRequest]:
         place = 0

@@ -6,15 +6,21 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
+from kalypso_actions.gitops.merge_history import after_force_push
+from tests.breaks import breaks, turned
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, SHOP, Organisation
 from tests.commands.chain.proposals import (
     FLUX,
     OWN,
+    TRACKING,
     actions,
+    change_main,
     configure,
     edit_gitops,
     messages,
+    promote,
     run,
     run_schedule,
     settle,
@@ -140,6 +146,107 @@ def test_reverted_content_is_not_proposed(acme: Organisation) -> None:
     assert actions(run(acme, force="true")) == [(3, "created")]
     acme.merge(3)
     assert actions(run(acme)) == []
+
+
+UNDONE = "nothing is proposed: #{} with the same content was undone after its merge"
+
+
+@breaks(
+    "a branch that people forced back gets the content again",
+    turned(EarlierProposals._is_forced_back, '{"behind", "diverged"}', "set()"),
+)
+@pytest.mark.parametrize("merges", [1, 2])
+@pytest.mark.parametrize("then", ["nothing", "a commit of others"])
+def test_a_branch_that_people_forced_back(acme: Organisation, merges: int, then: str) -> None:
+    settle(acme)
+    before = acme.head("dev", GITOPS)
+    for region in ("north", "south")[:merges]:
+        configure(acme, REGION=region)
+        (pull,) = run(acme).pull_requests
+        acme.merge(pull.number)
+    acme.reset("dev", before, GITOPS)
+    if then != "nothing":
+        edit_gitops(acme, {"README.md": "by hand\n"})
+    acme.forget()
+    assert messages(run(acme, auto_merge="always")) == [UNDONE.format(pull.number)]
+    assert acme.writes() == []
+    # Other content with some of it is proposed, but not merged automatically.
+    configure(acme, REGION="south" if merges == 1 else "west", SIZE="1")
+    document = run(acme, auto_merge="always")
+    assert actions(document) == [(pull.number + 1, "created")]
+    # People's merge brings everything back.
+    acme.merge(pull.number + 1)
+    assert actions(run(acme)) == []
+
+
+def test_force_after_a_branch_was_forced_back(acme: Organisation) -> None:
+    settle(acme)
+    before = acme.head("dev", GITOPS)
+    configure(acme, REGION="north")
+    acme.merge(run(acme).pull_requests[0].number)
+    acme.reset("dev", before, GITOPS)
+    assert actions(run(acme, force="true")) == [(3, "created")]
+
+
+@breaks(
+    "what people took away before a promotion stays away",
+    turned(
+        EarlierProposals._history,
+        "self._promoted_commit(files) == proposed.promoted_commit",
+        "True",
+    ),
+    case="False",
+)
+@pytest.mark.parametrize("kept", [True, False])
+def test_another_commit_of_main_after_a_branch_was_forced_back(
+    acme: Organisation, kept: bool
+) -> None:
+    """People promoted again: what they removed before does not count."""
+    settle(acme)
+    before = acme.head("dev", GITOPS)
+    configure(acme, REGION="north")
+    acme.merge(run(acme).pull_requests[0].number)
+    acme.reset("dev", before, GITOPS)
+    if not kept:
+        promote(acme, change_main(acme))
+    document = run(acme, auto_merge="always")
+    assert actions(document) == ([] if kept else [(3, "created")])
+    assert not any("proposes again" in message for message in messages(document))
+
+
+@breaks(
+    "a rewritten branch is not as our last merge left it",
+    turned(after_force_push, "not gone", "False"),
+)
+def test_a_rewritten_branch_with_the_same_content(acme: Organisation) -> None:
+    settle(acme)
+    before = acme.head("dev", GITOPS)
+    configure(acme, REGION="north")
+    acme.merge(run(acme).pull_requests[0].number)
+    files: dict[str, str | None] = {**acme.files("dev", GITOPS)}
+    acme.reset("dev", before, GITOPS)
+    edit_gitops(acme, files)
+    assert actions(run(acme)) == []
+    configure(acme, REGION="south")
+    assert actions(run(acme, auto_merge="always")) == [(3, "merged")]
+
+
+@breaks(
+    "a branch without a tracking file does not begin anew",
+    turned(after_force_push, "base.promoted_commit is None", "False"),
+    case="tracking",
+)
+@pytest.mark.parametrize("how", ["no commit in common", "no tracking file"])
+def test_a_branch_that_begins_anew(acme: Organisation, how: str) -> None:
+    begun = acme.head("dev", GITOPS)
+    settle(acme)
+    if how == "no tracking file":
+        acme.reset("dev", begun, GITOPS)
+    else:
+        git = acme.sandbox.git(GITOPS)
+        acme.reset("dev", None, GITOPS)
+        git.commit_files("dev", {TRACKING: b"0" * 40}, "Begin", acme.sandbox._person())
+    assert actions(run(acme)) == [(2, "created")]
 
 
 def test_a_closed_pull_request_with_commits_of_people(acme: Organisation) -> None:
