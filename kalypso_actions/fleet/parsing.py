@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, get_args
@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
 from kalypso_actions.fleet import schemas
+from kalypso_actions.fleet.promotion_policy import PromotionPolicyResource
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Path, Reading
@@ -22,7 +23,13 @@ from kalypso_actions.model.kubernetes_names import (
     object_name_fault,
 )
 from kalypso_actions.model.nearest import misspelled, nearest
-from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
+from kalypso_actions.model.promotion_policy import (
+    POLICY_FILE,
+    POLICY_KIND,
+    PolicyReading,
+    PromotionPolicy,
+)
 from kalypso_actions.model.urls import normal_url, split
 
 
@@ -60,6 +67,7 @@ KINDS: Final[Mapping[str, type[schemas.Resource]]] = {
     "WorkloadRegistration": schemas.WorkloadRegistrationResource,
     "Workload": schemas.WorkloadResource,
     "DeploymentTarget": schemas.DeploymentTargetResource,
+    POLICY_KIND: PromotionPolicyResource,
 }
 
 _Models = tuple[type[BaseModel], ...]
@@ -126,6 +134,39 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
     return None if faults else resource.build(document)
 
 
+def promotion_policy(documents: Sequence[Document], faults: Sequence[Problem]) -> PolicyReading:
+    """Return the policy of an environment, or all reasons why nothing may enter it.
+
+    `documents` are those of the policy's file, and policies in other files of its folder; `faults`
+    are those of the file. An unknown field is a problem: a misspelled one would let commits in.
+    """
+    diagnostics = Diagnostics(problems=list(faults))
+    policies: list[object] = []
+    for document in documents:
+        is_read = document.where.path.endswith(POLICY_FILE) and document.kind == POLICY_KIND
+        if not is_read:
+            diagnostics.problems.append(_misplaced_policy(document))
+        elif policies:
+            message = f"{POLICY_KIND} {document.name!r} is the second one of the file"
+            problem = Problem(message, document.where, "keep one", "object-duplicate")
+            diagnostics.problems.append(problem)
+        else:
+            policies.append(parse_document(document, diagnostics))
+    problems = (*diagnostics.problems, *diagnostics.warnings)
+    policy = next((each for each in policies if isinstance(each, PromotionPolicy)), None)
+    return PolicyReading(None, problems) if problems else PolicyReading(policy)
+
+
+def _misplaced_policy(document: Document) -> Problem:
+    what = f"{document.kind} {document.name!r}".strip()
+    message = f"{what} is not read: the policy is one {POLICY_KIND} in {POLICY_FILE}"
+    return Problem(message, document.where, "correct the kind, or move it", POLICY_MISPLACED)
+
+
+POLICY_MISPLACED: Final = "policy-misplaced"
+"""The code of a policy that nothing reads."""
+
+
 def template_may_exist(name: str, readings: Iterable[Reading]) -> bool:
     """Whether a Template may exist, in a faulty document or an unreadable file.
 
@@ -171,7 +212,7 @@ def _ignored(document: Document) -> Problem:
 
 def _meant_kind(kind: str, api_version: str) -> str:
     """Suggest a correction of an ignored document, or else the place where it belongs."""
-    if api_version.startswith("cluster.open-cluster-management.io/"):
+    if api_version.startswith(PLACEMENT_GROUP):
         return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:
         near = nearest(api_version, (KINDS[kind].API_VERSION,))

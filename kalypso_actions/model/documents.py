@@ -206,7 +206,9 @@ def _text(value: object) -> str:
 class Reading:
     """The readable documents of a revision, with all problems and warnings about its files.
 
-    The caller decides what the problems stop. `placements` are the documents of `.github/kalypso`.
+    The caller decides what the problems stop. `placements` are the documents of `.github/kalypso`,
+    `policies` those of the environment's PromotionPolicy, which has problems of its own: a policy
+    stops promotions alone.
     """
 
     revision: Revision
@@ -214,3 +216,5 @@ class Reading:
     problems: tuple[Problem, ...] = ()
     warnings: tuple[Problem, ...] = ()
     placements: tuple[Document, ...] = ()
+    policies: tuple[Document, ...] = ()
+    policy_problems: tuple[Problem, ...] = ()

@@ -12,6 +12,9 @@ from kalypso_actions.model.documents import Document
 PLACEMENTS_FOLDER: Final = ".github/kalypso"
 """A folder of the environment branch; Flux and upstream ignore it."""
 
+PLACEMENT_GROUP: Final = "cluster.open-cluster-management.io/"
+"""The beginning of the apiVersion of OCM's kinds."""
+
 PLACEMENT_ANNOTATION: Final = "kalypso.io/placement"
 SCOPE_ANNOTATION: Final = "kalypso.io/placement-scope"
 SCHEDULER_ANNOTATION: Final = "kalypso.io/scheduler"

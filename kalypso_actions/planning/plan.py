@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
-from kalypso_actions.fleet.parsing import Diagnostics, template_may_exist
+from kalypso_actions.fleet.parsing import Diagnostics, promotion_policy, template_may_exist
 from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,
@@ -314,6 +314,10 @@ def schedule_snapshot(
     schedule = scheduler.schedule(fleet)
     findings.problems += schedule.problems
     findings.warnings += schedule.warnings
+    # A faulty policy stops cd, but not the environment's own manifests.
+    findings.warnings += promotion_policy(
+        snapshot.own.policies, snapshot.own.policy_problems
+    ).problems
     for config_map in fleet.config_maps:
         findings.problems += config_map_problems(config_map)
         findings.warnings += config_map_warnings(config_map)

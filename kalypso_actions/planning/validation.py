@@ -24,13 +24,20 @@ from kalypso_actions.errors import (
     of_level,
 )
 from kalypso_actions.fleet.assembly import registrations_named_as_bases
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document, template_may_exist
+from kalypso_actions.fleet.parsing import (
+    POLICY_MISPLACED,
+    Diagnostics,
+    parse_document,
+    promotion_policy,
+    template_may_exist,
+)
 from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
 from kalypso_actions.model.kubernetes_names import label_value_fault
+from kalypso_actions.model.promotion_policy import POLICY_FILE, POLICY_KIND, PromotionPolicy
 from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads, ConfigValidator
 from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
@@ -69,9 +76,10 @@ Kind = TypeVar("Kind")
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch: its resources, each with its document."""
+    """A branch: its resources, each with its document, and the policy of an environment."""
 
     reading: Reading
+    policy: PromotionPolicy | None = None
     resources: list[tuple[Document, object]] = field(default_factory=list)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
@@ -155,6 +163,7 @@ def validate_branches(
     diagnostics.problems += _next_environments(environments, faulty)
     diagnostics.problems += _unknown_schedulers(environments.values())
     diagnostics.problems += environment_circles(environments)
+    diagnostics.problems += _required_environments(branches, environments, faulty)
     diagnostics.notes += unreached_environments(first_environments, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
@@ -170,7 +179,9 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
     _documents_of_schedulers(reading.placements, diagnostics)
-    branch = _Branch(reading)
+    policy = promotion_policy(reading.policies, reading.policy_problems)
+    diagnostics.problems += policy.problems
+    branch = _Branch(reading, policy.policy)
     for document in reading.documents:
         resource = parse_document(document, diagnostics)
         if resource is not None:
@@ -253,6 +264,9 @@ def _templates(branch: _Branch) -> Iterator[Problem]:
 def _policies(branch: _Branch) -> Iterator[Problem]:
     for policy in branch.of(kinds.SchedulingPolicy):
         yield from compile_policy(policy)[1]
+    for promotion in branch.of(PromotionPolicy):
+        message = f"nothing reads this {POLICY_KIND}"
+        yield Problem(message, promotion.where, f"move it to {POLICY_FILE}", POLICY_MISPLACED)
 
 
 def _schemas(branch: _Branch) -> Iterator[Problem]:
@@ -285,6 +299,23 @@ def _next_environments(
                     environment.next_environment_where,
                     near_environment(name, environments),
                     "next-environment-unknown",
+                )
+
+
+def _required_environments(
+    branches: Iterable[_Branch],
+    environments: Mapping[str, kinds.Environment],
+    faulty: Collection[str],
+) -> Iterator[Problem]:
+    """Report environments that a PromotionPolicy requires and main does not have."""
+    for branch in branches:
+        for name in branch.policy.deployed if branch.policy and environments else ():
+            if name not in environments and name not in faulty:
+                yield Problem(
+                    f"the PromotionPolicy requires {name!r}, which does not exist: nothing enters",
+                    branch.policy.where if branch.policy else None,
+                    near_environment(name, environments),
+                    "policy-environment-unknown",
                 )
 
 

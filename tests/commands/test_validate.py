@@ -280,3 +280,32 @@ def test_values_that_surprise_are_warned_of(planes: Path) -> None:
         "ConfigMap 'b-north': ENDPOINT looks like a text, but it is read as a mapping"
         in messages(document, "warnings")
     )
+
+
+POLICY = """\
+apiVersion: kalypso.io/v1alpha1
+kind: PromotionPolicy
+metadata: {name: dev}
+spec: {requires: {deployed: [stage]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        (".github/kalypso/promotion.yaml", POLICY, []),
+        (".github/kalypso/promotion.yaml", POLICY.replace("stage", "stgae"), ["the PromotionPolicy requires 'stgae', which does not exist: nothing enters"]),
+        (".github/kalypso/promotion.yaml", POLICY.replace("deployed", "deploid"), ["PromotionPolicy 'dev': unknown field spec.requires.deploid"]),
+        (".github/kalypso/promotion.yaml", "{", ["not valid YAML: while parsing a flow node, did not find expected node content"]),
+        (".github/kalypso/promotion.yaml", "", ["the file has no PromotionPolicy"]),
+        (".github/kalypso/promotions.yaml", POLICY, ["PromotionPolicy 'dev' is not read: the policy is one PromotionPolicy in .github/kalypso/promotion.yaml"]),
+        ("promotion.yaml", POLICY, ["nothing reads this PromotionPolicy"]),
+    ],
+    ids=["sound", "unknown environment", "misspelled field", "no YAML", "empty", "another file", "another folder"],
+)  # fmt: skip
+def test_the_policy_of_promotion(planes: Path, file: str, text: str, said: list[str]) -> None:
+    place = planes / "dev" / file
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text)
+    code, document = validate(planes / "main", planes / "dev", planes / "stage")
+    assert (code, messages(document)) == (1 if said else 0, said)

@@ -25,8 +25,8 @@ CONTENTS = {
 }
 """The smallest document of each kind in a fleet."""
 
-OUTSIDE = {"Environment", "Workload"}
-"""Kinds of main and of registered repositories."""
+OUTSIDE = {"Environment", "Workload", "PromotionPolicy"}
+"""Kinds of main, of registered repositories, and of a file of its own."""
 
 
 def cluster_type(name: str, reconciler: str = "flux") -> str:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.fleet.schemas import KALYPSO_API
 from kalypso_actions.model.documents import (
     Document,
@@ -23,8 +24,9 @@ from kalypso_actions.model.documents import (
 )
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
 from kalypso_actions.model.processes import Progress, no_progress
+from kalypso_actions.model.promotion_policy import POLICY_FILE, POLICY_KIND, PolicyReading
 from kalypso_actions.sources.discovery import Build, Discovery, ParsedContents, discover
 from kalypso_actions.sources.limits import REGISTRATION, Limits
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, printable
@@ -212,36 +214,72 @@ def read_documents(
         if excess:
             discovery = Discovery(problems=(excess,))
             break
-    placements, faults = _placements(files, repository, path)
+    own = _own_folder(files, repository, path)
     reading = Reading(
         revision,
         discovery.documents,
-        (*discovery.problems, *failures, *faults),
+        (*discovery.problems, *failures, *own.problems),
         discovery.warnings,
-        placements,
+        own.placements,
+        own.policies,
+        own.policy_problems,
     )
     return _located(reading)
 
 
-def _placements(
-    files: RevisionFiles, repository: str, path: str
-) -> tuple[tuple[Document, ...], tuple[Problem, ...]]:
+@dataclass(frozen=True, slots=True)
+class _OwnFolder:
+    """The documents of `.github/kalypso`; those of the PromotionPolicy are apart."""
+
+    placements: tuple[Document, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    policies: tuple[Document, ...] = ()
+    policy_problems: tuple[Problem, ...] = ()
+
+
+def read_policy(files: RevisionFiles, path: str) -> PolicyReading:
+    """Read the PromotionPolicy of the environment in `path`, without any other file.
+
+    Raises KalypsoError if the files cannot be read.
+    """
+    own = _own_folder(files, files.repository, path)
+    return promotion_policy(own.policies, own.policy_problems)
+
+
+def _own_folder(files: RevisionFiles, repository: str, path: str) -> _OwnFolder:
     """Read the YAML files of `.github/kalypso`, which Flux ignores."""
     try:
         folder = normalize(path)
     except OutsideRepositoryError:
-        return (), ()
+        return _OwnFolder()
     prefix = f"{folder}/{PLACEMENTS_FOLDER}/" if folder else f"{PLACEMENTS_FOLDER}/"
+    policy_path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
     paths = [
         name
         for name, entry in files.entries().items()
-        if name.startswith(prefix) and name.endswith((".yaml", ".yml")) and entry.mode != "120000"
+        if name.startswith(prefix) and name.endswith((".yaml", ".yml"))
+        if entry.mode != "120000" or name == policy_path
     ]
-    if not paths:
-        return (), ()
-    parsed = [parse_yaml(repository, name, text) for name, text in files.read(paths).items()]
-    documents = tuple(document for file in parsed for document in file.documents)
-    return documents, tuple(problem for file in parsed for problem in file.problems)
+    placements: list[Document] = []
+    problems: list[Problem] = []
+    policies: list[Document] = []
+    policy_problems: list[Problem] = []
+    for name, text in files.read(paths).items() if paths else ():
+        parsed = parse_yaml(repository, name, text)
+        is_policy = name == policy_path
+        for document in parsed.documents:
+            is_placement = document.api_version.startswith(PLACEMENT_GROUP)
+            of_policy = document.kind == POLICY_KIND or (is_policy and not is_placement)
+            (policies if of_policy else placements).append(document)
+        if is_policy:  # of a key that is written twice, the first value may be a hold
+            policy_problems += (*parsed.problems, *parsed.warnings)
+        else:
+            problems += parsed.problems
+        if is_policy and not (parsed.documents or parsed.problems):
+            message, advice = "the file has no PromotionPolicy", "write one, or delete the file"
+            where = Location(repository, name)
+            policy_problems.append(Problem(message, where, advice, "policy-misplaced"))
+    return _OwnFolder(tuple(placements), tuple(problems), tuple(policies), tuple(policy_problems))
 
 
 def read_branch(
@@ -304,6 +342,11 @@ def _located(reading: Reading) -> Reading:
             dataclasses.replace(document, where=located(document.where))
             for document in reading.placements
         ),
+        policies=tuple(
+            dataclasses.replace(document, where=located(document.where))
+            for document in reading.policies
+        ),
+        policy_problems=of_revision(reading.policy_problems),
         problems=of_revision(reading.problems),
         warnings=of_revision(reading.warnings),
     )

@@ -1,0 +1,77 @@
+"""The policy of an environment: when a commit of main may enter it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+
+POLICY_FILE: Final = f"{PLACEMENTS_FOLDER}/promotion.yaml"
+"""The file of the policy below the environment's path."""
+
+POLICY_API: Final = "kalypso.io/v1alpha1"
+POLICY_KIND: Final = "PromotionPolicy"
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredCheck:
+    """A commit status or check run by its name, and the App or login that must have posted it."""
+
+    name: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """A time in which nothing enters, and the labels that let a pull request in.
+
+    Either `begins` and `ends`, or `cron` with a `duration` in a `timezone`.
+    """
+
+    reason: str
+    begins: datetime | None = None
+    ends: datetime | None = None
+    cron: str = ""
+    duration: timedelta = timedelta()
+    timezone: str = "UTC"
+    allow: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A person's word that nothing enters, except the commit `at` ("": none); None: no end."""
+
+    reason: str
+    by: str
+    until: datetime | None = None
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionPolicy:
+    """What must be true before a commit of main enters an environment.
+
+    deployed   environments in which the commit must be deployed
+    soak       the time since the last of them deployed it
+    checks     statuses and check runs that must have succeeded on the commit
+    queue      of the commits that wait, the newest enters first, or the oldest
+    """
+
+    deployed: tuple[str, ...] = ()
+    soak: timedelta = timedelta()
+    checks: tuple[RequiredCheck, ...] = ()
+    queue: Literal["newest", "oldest"] = "newest"
+    freezes: tuple[Freeze, ...] = ()
+    holds: tuple[Hold, ...] = ()
+    where: Location | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyReading:
+    """The policy of an environment; None without one, or if `problems` let nothing in."""
+
+    policy: PromotionPolicy | None = None
+    problems: tuple[Problem, ...] = ()

@@ -1,0 +1,215 @@
+"""A PromotionPolicy × what is known about a commit × the time → whether the commit may enter.
+
+    verdict = evaluate(policy, EntryFacts("stage", commit, deployments={"dev": since}), now)
+    verdict.is_fulfilled, verdict.description  # "soak until 14:00 UTC"
+
+What is not known is unfulfilled. Times of freezes are local ones of their zone; their durations are
+elapsed time, so that a freeze over a change of the clocks lasts as long as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
+
+Rule = Literal["policy", "requires", "queue", "freeze", "hold"]
+
+MOST_WINDOWS: Final = 1000
+"""Windows of one freeze that may follow each other without a gap before it has no known end."""
+
+AMBIGUOUS: Final = timedelta(hours=3)
+"""Longer than any change of the clocks: a local time in it does not name one moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a commit does not enter; `until` is the time at which this may end (None: unknown)."""
+
+    rule: Rule
+    text: str
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The reasons for which a commit does not enter, those of people first."""
+
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def is_fulfilled(self) -> bool:
+        """Whether the commit may enter."""
+        return not self.reasons
+
+    @property
+    def description(self) -> str:
+        """All reasons in one line; "" without any."""
+        return "; ".join(reason.text for reason in self.reasons)
+
+    @property
+    def again_at(self) -> datetime | None:
+        """The time before which nothing changes by itself; None if it is unknown."""
+        times = [reason.until for reason in self.reasons]
+        known = [time for time in times if time is not None]
+        return max(known) if known and len(known) == len(times) else None
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFacts:
+    """What the policy of an environment asks about a commit of main.
+
+    deployments  for each required environment, when it deployed the commit, or why it did not
+    checks       for each required check, why it does not count as succeeded ("" if it does)
+    labels       for each commit of main that would enter, the labels of its merged pull requests
+    unknown      why the labels are not known; "" if they are
+    before       the older commit that waits, and enters first if the queue is `oldest`
+    underway     the commit of the environment while its deployment has not ended
+    rolls_back   the commit was deployed here before, and a person goes back to it
+    person       the login of the person who asks, "" for none
+    """
+
+    environment: str
+    commit: str
+    deployments: Mapping[str, datetime | str] = field(default_factory=dict)
+    checks: Mapping[RequiredCheck, str] = field(default_factory=dict)
+    labels: Sequence[frozenset[str]] = ()
+    unknown: str = ""
+    before: str = ""
+    underway: str = ""
+    rolls_back: bool = False
+    person: str = ""
+
+
+def evaluate(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdict:
+    """Return whether a commit may enter an environment at a time, by its policy.
+
+    A rollback is stopped by nothing but another person's hold.
+    """
+    reasons = [*_holds(policy.holds, facts, now)]
+    if not facts.rolls_back:
+        reasons += _freezes(policy.freezes, facts, now)
+        reasons += _requirements(policy, facts, now)
+        reasons += _queue(policy, facts)
+    return Verdict(tuple(reasons))
+
+
+def closed(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdict:
+    """Return the freezes and holds alone, for what enters without a commit of main."""
+    reasons = (*_holds(policy.holds, facts, now), *_freezes(policy.freezes, facts, now))
+    return Verdict(reasons)
+
+
+def unreadable(problems: Iterable[Problem]) -> Verdict:
+    """Return the verdict of a policy with problems: nothing enters."""
+    first = next(iter(problems))
+    place = f" (line {first.where.line})" if first.where and first.where.line else ""
+    text = f"promotion.yaml is invalid{place}: {first.message}"
+    return Verdict((Reason("policy", _line(text)),))
+
+
+def time_text(time: datetime, now: datetime) -> str:
+    """Return a time in UTC, rounded up to its minute, with the date unless it is today's."""
+    time = time.astimezone(UTC)
+    if time.second or time.microsecond:
+        time = time.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    is_today = time.date() == now.astimezone(UTC).date()
+    return f"{time:%H:%M} UTC" if is_today else f"{time:%Y-%m-%d %H:%M} UTC"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _holds(holds: Iterable[Hold], facts: EntryFacts, now: datetime) -> Iterator[Reason]:
+    for hold in holds:
+        is_over = hold.until is not None and hold.until <= now
+        is_own = facts.rolls_back and bool(facts.person) and same_person(hold.by, facts.person)
+        if is_over or is_own or hold.at == facts.commit:
+            continue
+        until = f" until {time_text(hold.until, now)}" if hold.until else ""
+        yield Reason("hold", _line(f"hold by {hold.by}{until}: {hold.reason}"), hold.until)
+
+
+def same_person(login: str, other: str) -> bool:
+    """Whether two logins are the same; people may write an @ before them."""
+    return login.removeprefix("@").casefold() == other.removeprefix("@").casefold()
+
+
+def _freezes(freezes: Iterable[Freeze], facts: EntryFacts, now: datetime) -> Iterator[Reason]:
+    for freeze in freezes:
+        window = window_of(freeze, now)
+        if window is None:
+            continue
+        allowed = frozenset(freeze.allow)
+        if allowed and facts.labels and not facts.unknown:
+            if all(labels & allowed for labels in facts.labels):
+                continue
+        elif allowed and facts.unknown:
+            yield Reason("freeze", _line(facts.unknown))
+        until = f" until {time_text(window.ends, now)}" if window.ends else ""
+        yield Reason("freeze", _line(f"freeze{until}: {freeze.reason}"), window.ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A time of a freeze; `ends` is None if no end is in sight."""
+
+    ends: datetime | None
+
+
+def window_of(freeze: Freeze, now: datetime) -> Window | None:
+    """Return the window of a freeze that contains a time, as one with those that follow it."""
+    if freeze.begins and freeze.ends:
+        return Window(freeze.ends) if freeze.begins <= now < freeze.ends else None
+    end = now
+    for count, start in enumerate(_starts(freeze, now - freeze.duration - AMBIGUOUS)):
+        if start > end:
+            break
+        end = max(end, start + freeze.duration)
+        if count > MOST_WINDOWS:
+            return Window(None)
+    return Window(end) if end > now else None
+
+
+def _starts(freeze: Freeze, since: datetime) -> Iterator[datetime]:
+    """Yield the beginnings of a freeze from a time on, in UTC.
+
+    As by cron of Debian, a time that the clocks skip comes right after, and one that they repeat
+    comes once: https://manpages.debian.org/cron.8
+    """
+    from cronsim import CronSim  # noqa: PLC0415 - few runs read a policy
+
+    for start in CronSim(freeze.cron, since.astimezone(ZoneInfo(freeze.timezone))):
+        yield start.astimezone(UTC)
+
+
+def _requirements(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Iterator[Reason]:
+    since: list[datetime] = []
+    for environment in policy.deployed:
+        deployed = facts.deployments.get(environment, f"not known to be deployed in {environment}")
+        if isinstance(deployed, str):
+            yield Reason("requires", _line(deployed))
+        else:
+            since.append(deployed)
+    if policy.soak and since and len(since) == len(policy.deployed):
+        until = max(since) + policy.soak
+        if now < until:
+            yield Reason("requires", f"soak until {time_text(until, now)}", until)
+    for check in policy.checks:
+        fault = facts.checks.get(check, f"check {check.name} is not known")
+        if fault:
+            yield Reason("requires", _line(fault))
+
+
+def _queue(policy: PromotionPolicy, facts: EntryFacts) -> Iterator[Reason]:
+    if policy.queue == "oldest":
+        if facts.before:
+            yield Reason("queue", f"{facts.before[:7]} enters first")
+        if facts.underway:
+            yield Reason("queue", f"{facts.underway[:7]} is not Deployed yet")
