@@ -20,7 +20,7 @@ from kalypso_actions.clients.network import TIMEOUT, Session
 from kalypso_actions.errors import KalypsoError, Location
 
 LONGEST_RETRY: Final = timedelta(seconds=30)
-"""How long one question is asked again after answers that may pass."""
+"""How long the questions of one look are asked again after answers that may pass."""
 
 PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -60,6 +60,11 @@ class ArgoCD:
         self._session.headers["Authorization"] = f"Bearer {token}"
         self._session.headers["User-Agent"] = f"kalypso-actions/{__version__}"
         self._now, self._sleep = now, sleep
+        self.begin_look()
+
+    def begin_look(self) -> None:
+        """Ask the next questions again for `LONGEST_RETRY` from now on."""
+        self._end = self._now() + LONGEST_RETRY
 
     def applications(self, selector: str = "") -> tuple[Mapping[str, Any], ...]:
         """Return the Applications that the token sees, without the fields that nothing reads.
@@ -101,7 +106,7 @@ class ArgoCD:
     def _get(self, path: str, parameters: Mapping[str, str], refusals: tuple[int, ...] = ()) -> Any:
         """Return an answer; None for a status of `refusals`."""
         url = f"{self.url}/api/{path}"
-        end, pause = self._now() + LONGEST_RETRY, 1.0
+        pause = 1.0
         while True:
             status, content, wait = self._ask(url, parameters)
             if status == 200:
@@ -109,7 +114,7 @@ class ArgoCD:
             if status in refusals:
                 return None
             pause = max(pause, wait)
-            if status in PASSING | {0} and self._now() + timedelta(seconds=pause) < end:
+            if status in PASSING | {0} and self._now() + timedelta(seconds=pause) < self._end:
                 self._sleep(pause)
                 pause *= 2
                 continue

@@ -23,6 +23,9 @@ IN_CLUSTER: Final = "in-cluster"
 IN_CLUSTER_SERVER: Final = "https://kubernetes.default.svc"
 """The name and the server by which each Argo CD knows its own cluster."""
 
+ENDED: Final = ("Succeeded", "Failed", "Error")
+"""The phases of a sync that does not run."""
+
 WORST_LAST: Final = ("Compliant", "Progressing", "Suspended", "Non-Compliant")
 
 Application = Mapping[str, Any]
@@ -68,8 +71,15 @@ def reports_of_applications(
             if not is_named:
                 unnamed.setdefault(cluster, application["metadata"]["name"])
             for path, revision in sources:
-                report = _report(application, cluster, path, revision, followed)
-                reports.append(_with_children(report, application, known))
+                report = _report(application, cluster, path, revision)
+                report = _with_children(report, application, known)
+                if (
+                    report.state == "Suspended"
+                    and synced_commit(report.revision) not in followed.commits
+                ):
+                    # What is suspended is not the commit.
+                    report = replace(report, state="Progressing")
+                reports.append(report)
     return tuple(reports), tuple(
         Problem(
             f"the list of clusters does not name the server {cluster!r} of the Application "
@@ -88,8 +98,10 @@ def _sources(application: Application, followed: FollowedTree) -> Iterator[tuple
     A source without a path only gives values to other sources.
     """
     spec, sync = application.get("spec") or {}, _at(application, "status", "sync")
-    sources = spec.get("sources") or [spec.get("source") or {}]
-    revisions = sync.get("revisions") or [sync.get("revision") or ""]
+    sources, revisions = spec.get("sources"), sync.get("revisions")
+    if not sources:
+        sources, revisions = [spec.get("source") or {}], None
+    revisions = revisions or [sync.get("revision") or ""]
     for index, source in enumerate(sources):
         branch = (source.get("targetRevision") or "").removeprefix("refs/heads/")
         is_ours = repository_key(source.get("repoURL") or "") == repository_key(
@@ -106,10 +118,12 @@ def _cluster(application: Application, server: ArgoServer, *, is_alone: bool) ->
         return label, True
     destination = _at(application, "spec", "destination")
     name, url = destination.get("name") or "", (destination.get("server") or "").rstrip("/")
-    if not is_alone and (name == IN_CLUSTER or url == IN_CLUSTER_SERVER):
+    is_own = name == IN_CLUSTER or url == IN_CLUSTER_SERVER
+    if not (name or url) or (is_own and not is_alone):
+        why = "each of the argocd-servers has a cluster in-cluster" if is_own else "no destination"
         raise KalypsoError(
             f"the Application {application['metadata']['name']!r} of {server.url} does not say on "
-            "which cluster it runs: each of the argocd-servers has a cluster in-cluster",
+            f"which cluster it runs: {why}",
             Location(server.url),
             f"label the Application {CLUSTER_LABEL}: <name of its cluster>",
             "argocd-cluster-unknown",
@@ -118,17 +132,13 @@ def _cluster(application: Application, server: ArgoServer, *, is_alone: bool) ->
     return (name, True) if name else (url, False)
 
 
-def _report(
-    application: Application, cluster: str, path: str, revision: str, followed: FollowedTree
-) -> ClusterReport:
+def _report(application: Application, cluster: str, path: str, revision: str) -> ClusterReport:
     """Return the report of one source of an Application, without those that it makes."""
     status = application.get("status") or {}
     is_synced = _at(status, "sync").get("status") == "Synced"
     # A revision that is only compared is not applied.
     applied = revision if is_synced or _failure(status) else ""
     state = _state_of(application)
-    if state.state == "Suspended" and synced_commit(applied) not in followed.commits:
-        state = state._replace(state="Progressing")
     reconciled = _time(status.get("reconciledAt"))
     return ClusterReport(
         cluster=cluster,
@@ -223,7 +233,7 @@ def _in_progress(application: Application, finished: datetime | None) -> str:
     reconciled = _time(status.get("reconciledAt"))
     if application["metadata"].get("deletionTimestamp"):
         return "it is being deleted"
-    if application.get("operation") or phase in {"Running", "Terminating"}:
+    if application.get("operation") is not None or phase not in {None, "", *ENDED}:
         return "a sync is requested or runs"
     if finished is not None and (reconciled is None or finished > reconciled):
         return "it was not compared after its last sync"
@@ -235,12 +245,14 @@ def _failure(status: Mapping[str, Any]) -> str:
     operation = status.get("operationState") or {}
     if operation.get("phase") not in {"Failed", "Error"}:
         return ""
-    tried = operation.get("syncResult") or _at(operation, "operation", "sync")
     sync = _at(status, "sync")
-    is_same = any(
-        tried.get(key) and tried.get(key) == sync.get(key) for key in ("revision", "revisions")
-    )
-    return operation.get("message") or "its sync failed" if is_same else ""
+    for key in ("revision", "revisions"):
+        # A sync that fails early has no result, or one without a revision.
+        places = _at(operation, "syncResult"), _at(operation, "operation", "sync")
+        tried = next((place[key] for place in places if place.get(key)), None)
+        if tried and tried == sync.get(key):
+            return operation.get("message") or "its sync failed"
+    return ""
 
 
 def _key(reference: Mapping[str, Any]) -> tuple[str, str]:

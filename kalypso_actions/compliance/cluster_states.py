@@ -106,9 +106,12 @@ class EnvironmentTree:
     @property
     def expected(self) -> tuple[ExpectedCluster, ...]:
         """The clusters that the reporting cluster types with assignments list."""
+        return self._listed_of(self.reporting)
+
+    def _listed_of(self, cluster_types: Collection[str]) -> tuple[ExpectedCluster, ...]:
         return tuple(
             ExpectedCluster(name, cluster_type, posixpath.join(self.folder, cluster_type))
-            for cluster_type in sorted(self.reporting)
+            for cluster_type in sorted(cluster_types)
             for name in self.listed.get(cluster_type, ())
         )
 
@@ -119,7 +122,14 @@ class EnvironmentTree:
 
     def followed(self, repository_url: str, branch: str, commits: Sequence[str]) -> FollowedTree:
         """Return the tree as sources of reports see it; `commits` are newest first."""
-        return FollowedTree(repository_url, branch, tuple(commits), self.expected, self.unlisted)
+        return FollowedTree(
+            repository_url,
+            branch,
+            tuple(commits),
+            self.expected,
+            self.unlisted,
+            self._listed_of(self.listed.keys() - self.reporting),
+        )
 
     @property
     def reporting(self) -> frozenset[str]:
@@ -187,11 +197,9 @@ def clusters_of_branch(
     A cluster with several configurations for a cluster type has the state of the worst one. A
     configuration without any path of the environment's tree does not count.
     """
-    reports = [
-        report
-        for report in _of_same_clusters(reports, desired.tree)
-        if not requirements.ignores(report.cluster)
-    ]
+    reports = list(_of_same_clusters(reports, desired.tree))
+    ignored = {each.cluster for each in reports if requirements.ignores(each.cluster)}
+    reports = [report for report in reports if report.cluster not in ignored]
     clusters = (
         cluster
         for report in reports
@@ -203,7 +211,13 @@ def clusters_of_branch(
             foreign.setdefault(report.cluster, set()).update(paths)
     not_ours = tuple((name, tuple(sorted(foreign[name]))) for name in sorted(foreign))
     found = _worst_of_each(clusters)
-    silent = tuple(_silent(found, desired.tree, requirements))
+    # A list may have the name of a cluster alone, where the globs are of ids.
+    ignored_names = {name.lower() for each in ignored for name in (each, cluster_name(each))}
+    silent = tuple(
+        cluster
+        for cluster in _silent(found, desired.tree)
+        if not requirements.ignores(cluster.id) and cluster.id.lower() not in ignored_names
+    )
     return tuple(sorted((*found, *silent), key=_place)), not_ours
 
 
@@ -233,9 +247,7 @@ def _of_same_clusters(
             yield replace(report, cluster=ids.get(report.cluster.lower(), report.cluster))
 
 
-def _silent(
-    clusters: Collection[Cluster], tree: EnvironmentTree, requirements: Requirements
-) -> Iterator[Cluster]:
+def _silent(clusters: Collection[Cluster], tree: EnvironmentTree) -> Iterator[Cluster]:
     """Yield the listed clusters without a report: the run waits for them."""
     reported = {
         (cluster.cluster_type, name.lower())
@@ -246,7 +258,7 @@ def _silent(
     for expected in tree.expected:
         name = expected.name.lower()
         is_reported = (expected.cluster_type, name) in reported or name in whole
-        if not is_reported and not requirements.ignores(expected.name):
+        if not is_reported:
             reason = f"{expected.cluster_type} lists it, and it has not reported"
             yield Cluster(expected.name, expected.cluster_type, "progressing", reason, "")
 

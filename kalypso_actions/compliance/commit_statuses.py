@@ -56,28 +56,30 @@ def cluster_context(context: str) -> ClusterContext | None:
 def reports_of_statuses(
     statuses: StatusesByCommit, followed: FollowedTree, authors: Set[str]
 ) -> tuple[tuple[ClusterReport, ...], tuple[str, ...]]:
-    """Return the reports of the expected clusters, and the pairs that report and are not expected.
+    """Return the reports of the expected clusters, and the pairs that report and are not listed.
 
     Only statuses of the `authors` count, whose logins are in lower case. Of each context, the
     newest commit of the branch with such a status decides, and there the newest status.
     """
-    expected = {
-        (cluster_name(each.name).lower(), each.cluster_type.lower()): each
-        for each in followed.expected
-    }
+    expected = {_pair(each): each for each in followed.expected}
+    listed = expected.keys() | set(map(_pair, followed.exempt))
     decided: dict[ClusterContext, ClusterReport | None] = {}
     for commit in followed.commits:
         for context, row in _rows(statuses.get(commit, ()), authors):
             if context not in decided:
-                pair = expected.get((context.cluster, context.cluster_type))
+                pair = expected.get(context[:2])
                 decided[context] = _report(pair, context, commit, row) if pair else None
     reports = tuple(report for report in decided.values() if report is not None)
     unlisted = dict.fromkeys(
         f"{context.cluster}/{context.cluster_type}"
-        for context, report in decided.items()
-        if report is None
+        for context in decided
+        if context[:2] not in listed
     )
     return reports, tuple(unlisted)
+
+
+def _pair(cluster: ExpectedCluster) -> tuple[str, str]:
+    return cluster_name(cluster.name).lower(), cluster.cluster_type.lower()
 
 
 def needs_history(status: CommitStatus, authors: Set[str], *, is_young: bool) -> bool:

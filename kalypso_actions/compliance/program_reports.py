@@ -7,12 +7,14 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -28,6 +30,18 @@ SCHEMA: Final = "kalypso.cluster-reports/v1"
 
 Name = Annotated[str, Field(min_length=1)]
 State = Literal["compliant", "progressing", "failed", "suspended", "unreachable"]
+
+DATE: Final = re.compile(r"\d{4}-")
+
+
+def _written_as_a_time(time: object) -> object:
+    """Raise ValueError for a number, also in a text: pydantic takes it for seconds since 1970."""
+    if not isinstance(time, str) or not DATE.match(time):
+        raise ValueError("it is no time such as 2026-05-01T12:00:00Z")
+    return time
+
+
+Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_written_as_a_time)]
 
 STATES: Final[dict[State, str]] = {
     "compliant": "Compliant",
@@ -50,8 +64,8 @@ class ProgramReport(BaseModel):
     paths: Annotated[tuple[str, ...], Field(min_length=1)]
     commit: str
     state: State
-    since: AwareDatetime | None = None
-    reported_at: AwareDatetime | None = None
+    since: Moment | None = None
+    reported_at: Moment | None = None
     message: str = ""
     configuration: str = ""
 

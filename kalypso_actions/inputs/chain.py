@@ -291,7 +291,13 @@ class CheckPromoteInputs(ClusterReportsInputs):
         str, Option("The time at which an earlier run began to wait, but not before the merge.")
     ] = ""
     verify_only: VerifyOnly = False
-    dry_run: DryRun = False
+    dry_run: Annotated[
+        Flag,
+        Option(
+            "Look once, show what would be written, and write nothing: of the commands, "
+            "reports-command alone runs."
+        ),
+    ] = False
 
 
 class PollInputs(ChainInputs):

@@ -26,6 +26,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "app-id": ("KALYPSO_APP_ID",),
     "app-private-key": ("KALYPSO_APP_PRIVATE_KEY",),
     "git-credentials": ("KALYPSO_GIT_CREDENTIALS",),
+    "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
     "azure-credentials": ("AZURE_CREDENTIALS",),
     "azure-client-id": ("AZURE_CLIENT_ID",),
     "azure-tenant-id": ("AZURE_TENANT_ID",),
@@ -40,6 +41,7 @@ SECRET_VARIABLES: Final = (
     *SECRETS["token"],
     *SECRETS["app-private-key"],
     *SECRETS["git-credentials"],
+    *SECRETS["argocd-tokens"],
     *SECRETS["azure-credentials"],
     *SECRETS["argocd-tokens"],
 )

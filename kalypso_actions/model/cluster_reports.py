@@ -69,7 +69,8 @@ class FollowedTree:
 
     `commits` are newest first: later ones, then those that count as synced. `expected` are the
     clusters that the cluster types of the branch's environment list; `unlisted` are the cluster
-    types with assignments that list none.
+    types with assignments that list none. `exempt` are the listed clusters that need not report:
+    their cluster types have no assignments, or an annotation turns their reports off.
     """
 
     repository_url: str
@@ -77,6 +78,7 @@ class FollowedTree:
     commits: tuple[str, ...] = ()
     expected: tuple[ExpectedCluster, ...] = ()
     unlisted: tuple[str, ...] = ()
+    exempt: tuple[ExpectedCluster, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

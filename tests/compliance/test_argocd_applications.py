@@ -134,6 +134,23 @@ def operation(phase: str, ago: int, revision: str = COMMIT) -> dict[str, Any]:
             BEFORE,
             1500,
         ),
+        (
+            {
+                "status": {
+                    "operationState": {
+                        "phase": "Failed",
+                        "finishedAt": moment(200),
+                        "syncResult": {"revision": "", "resources": []},
+                        "operation": {"sync": {"revision": COMMIT}},
+                    }
+                }
+            },
+            "Non-Compliant",
+            COMMIT,
+            200,
+        ),
+        ({"status": operation("Pending", 100)}, "Progressing", COMMIT, 100),
+        ({"operation": {}}, "Progressing", COMMIT, 1400),
         ({"status": {"health": {"status": "Missing"}}}, "Progressing", COMMIT, 1500),
         ({"status": {"health": None}}, "Progressing", COMMIT, 1500),
     ],
@@ -174,6 +191,7 @@ CHART = {"repoURL": "https://charts.example", "chart": "base", "targetRevision":
             [],
         ),
         ({"sources": [], "source": OURS}, {"revision": COMMIT}, [COMMIT]),
+        ({"source": OURS}, {"revision": COMMIT, "revisions": [BEFORE]}, [COMMIT]),
     ],
 )
 def test_sources(spec: dict[str, Any], sync: dict[str, Any], revisions: list[str]) -> None:
@@ -267,6 +285,18 @@ def test_applications_that_an_application_makes(
     [report] = reports_of(parent, *children)
     assert report.state == state
     assert report.source_updated_at == (since and NOW - timedelta(seconds=since))
+
+
+def test_what_is_suspended_is_not_another_commit() -> None:
+    sync = {"status": "Synced", "revision": BEFORE}
+    parent = application(status={"resources": [CHILD], "sync": sync})
+    child = application("web", spec=ELSEWHERE, status={"health": {"status": "Suspended"}})
+    assert [report.state for report in reports_of(parent, child)] == ["Progressing"]
+
+
+def test_an_application_without_a_destination() -> None:
+    with pytest.raises(KalypsoError, match=r"'north' of .* which cluster it runs: no destination"):
+        reports_of(application(spec={"destination": {}}))
 
 
 def test_applications_that_make_each_other_end() -> None:

@@ -106,9 +106,10 @@ def test_an_empty_input_was_not_given() -> None:
 
 def test_a_command_gets_only_the_variables_that_it_has_inputs_for() -> None:
     variables = {"AZURE_CLIENT_ID": "id", "AZURE_CREDENTIALS": "{}", "GITHUB_TOKEN": "t"}
+    variables["KALYPSO_ARGOCD_TOKENS"] = "ar"
     assert collected(CiInputs, {}, **variables) == {"token": "t"}
     assert set(collected(CheckPromoteInputs, {}, **variables)) == {
-        *("token", "azure-client-id", "azure-credentials"),
+        *("token", "azure-client-id", "azure-credentials", "argocd-tokens"),
     }
 
 
@@ -145,10 +146,11 @@ def test_parts_of_compound_secrets_are_secrets() -> None:
             "token": "gh-1",
             "git-credentials": "gitlab.example=bot:gl-2\n\n# none\n",
             "azure-credentials": json.dumps({"clientId": "id", "clientSecret": "az-3"}),
+            "argocd-tokens": "https://argocd.example=ar-4\nhttps://other.example=ar-5==",
         }
     )
     secrets = set(secrets_of(inputs))
-    assert {"gh-1", "gl-2", "az-3"} <= secrets
+    assert {"gh-1", "gl-2", "az-3", "ar-4", "ar-5=="} <= secrets
     assert "id" not in secrets
     broken = CheckPromoteInputs.model_validate({**CHECK, "azure-credentials": "[1"})
     assert list(secrets_of(broken)) == ["[1"]

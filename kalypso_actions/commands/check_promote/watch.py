@@ -56,8 +56,8 @@ from kalypso_actions.promotion.cd_decision import has_left
 BRANCHES_AGE: Final = timedelta(minutes=1)
 """The longest time between two reads of the branches while the run waits."""
 
-ReportsOfBranches = Mapping[tuple[str, str], Sequence[ClusterReport]]
-"""The reports of the clusters that follow a branch, by the repository's URL and the branch."""
+ReportsOfBranches = Mapping[GitOpsBranch, Sequence[ClusterReport]]
+"""The reports of the clusters that follow a branch; a branch may hold several trees."""
 
 
 class Watch:
@@ -73,6 +73,9 @@ class Watch:
         """Raise KalypsoError if the cluster types of the environment cannot be read."""
         self._context = context
         self._reports = reports
+        self._source_warnings: dict[GitOpsBranch, tuple[Problem, ...]] = {}
+        self._checked: set[FollowedTree] = set()
+        """The trees, without commits, for which the source has accepted its inputs."""
         self._other_urls = OtherUrls(context, reports)
         self._deleted = DeletedClusters(context, reports)
         self._promoted_commit = promoted = verified.request.promoted_commit
@@ -116,15 +119,23 @@ class Watch:
         for branch in self._branches:
             tree = self._tree(branch)
             if tree.reporting:
-                self._reports.check_inputs(branch.followed(tree))
+                self._check_inputs(branch.followed(tree))
+
+    def _check_inputs(self, followed: FollowedTree) -> None:
+        """Check the inputs for a tree once: a later commit may have other cluster types."""
+        tree = replace(followed, commits=())
+        if tree not in self._checked:
+            self._reports.check_inputs(followed)
+            self._checked.add(tree)
 
     def look(self) -> tuple[Verdict, bool]:
         """Read the reports and the branches; return the verdict, and whether clusters were read.
 
-        While the run waits, it reads the branches once a minute. A verdict counts if they were read
-        after the reports: in this order, no cluster runs a commit that is newer than the known head
-        of its branch.
+        While the run waits, it reads the branches once a minute: before the reports, because some
+        sources report on known commits alone. A verdict counts if they were read after the reports:
+        in this order, no cluster runs a commit that is newer than the known head of its branch.
         """
+        self.read_branches(BRANCHES_AGE)
         reports = self._read_reports()
         for max_age in (BRANCHES_AGE, timedelta()):
             ending = self.read_branches(max_age)
@@ -163,27 +174,28 @@ class Watch:
 
     def _read_reports(self) -> ReportsOfBranches:
         """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
-        reports: dict[tuple[str, str], Sequence[ClusterReport]] = {}
-        at_urls: dict[tuple[str, str], Sequence[ClusterReport]] = {}
+        reports: dict[GitOpsBranch, Sequence[ClusterReport]] = {}
         for followed in self._branches:
             tree, branch = self._tree(followed), followed.branch
             if not tree.reporting:
                 continue
-            urls = branch.url, *self._other_urls.former_urls(branch, tree)
-            for url in urls:
-                if (url, branch.branch) not in at_urls:
-                    at_url = replace(followed.followed(tree), repository_url=url)
-                    at_urls[url, branch.branch] = self._reports.reports(at_url)
-            reports[branch.url, branch.branch] = tuple(
-                report for url in urls for report in at_urls[url, branch.branch]
-            )
+            self._check_inputs(followed.followed(tree))
+            of_branch: list[ClusterReport] = []
+            warnings: list[Problem] = []
+            for url in (branch.url, *self._other_urls.former_urls(branch, tree)):
+                of_branch += self._reports.reports(
+                    replace(followed.followed(tree), repository_url=url)
+                )
+                if isinstance(self._reports, SourceWarnings):
+                    warnings += self._reports.warnings()
+            reports[branch], self._source_warnings[branch] = of_branch, tuple(warnings)
         return reports
 
     def _judged(self, followed: FollowedBranch, reports: ReportsOfBranches) -> Verdict:
         """Judge a branch; ask which of its clusters are deleted, and judge it without them."""
         branch, tree = followed.branch, self._tree(followed)
         desired = DesiredState(followed.synced, tree, followed.later)
-        of_branch = reports.get((branch.url, branch.branch))
+        of_branch = reports.get(branch)
         started, now = self._started, self._context.runtime.now()
         self._deleted.ask_again(of_branch or ())
         while True:
@@ -202,8 +214,7 @@ class Watch:
             where = Location(self._context.url(branch.repository))
             warnings += verdict.ignored(tree, where, self._reports.no_reports_advice)
             warnings += self._other_urls.warnings(branch, tree, verdict.missing)
-            if isinstance(self._reports, SourceWarnings):
-                warnings += self._reports.warnings()
+            warnings += self._source_warnings.get(branch, ())
             if deleted := self._deleted.among(of_branch or ()):
                 warnings.append(deleted_clusters_warning(deleted, where))
         return replace(

@@ -193,7 +193,11 @@ LAST_LINES: Final = 10
 
 def _logged(file: Path, log: Callable[[str], None]) -> list[str]:
     """Log the end of a file, and return its lines."""
-    content = file.read_bytes()[-MOST_ERRORS:] if file.exists() else b""
+    content = b""
+    if file.exists():
+        with file.open("rb") as errors:
+            errors.seek(max(0, file.stat().st_size - MOST_ERRORS))
+            content = errors.read()
     lines = content.decode("utf-8", "replace").splitlines()
     for line in lines:
         log(line)

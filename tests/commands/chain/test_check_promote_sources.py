@@ -13,7 +13,7 @@ from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
-from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
+from tests.commands.chain.promotions import check, document, main_commit, merge, tree, verdict
 
 RIGHTS: Permissions = {"statuses": "write"}
 FLUX = "acme-flux[bot]"
@@ -97,6 +97,35 @@ def test_a_cluster_that_is_not_listed_is_named(flux: Organisation) -> None:
     assert "large-2/large" in str(document(result).warnings)
 
 
+def test_each_branch_has_its_own_warnings(flux: Organisation) -> None:
+    flux.commit({"second.yaml": documents.gitops_repo(flux.url(GITOPS), "two", "two")}, "dev")
+    list_clusters(flux, large="large-1")
+    commit = main_commit(flux)
+    merged = merge(flux, commit)
+    flux.reset("two", merged, GITOPS)
+    merge(flux, commit, "two")
+    result = by_statuses(flux, merged, commit, timeout="2m")
+    assert "large-2/large" in str(document(result).warnings)
+
+
+def test_a_later_commit_needs_lists_as_well(flux: Organisation) -> None:
+    hub = documents.cluster_type("hub")
+    flux.commit({"cluster-types/hub.yaml": hub}, "dev")
+    list_clusters(flux, drone="drone-1, drone-2")
+    commit = main_commit(flux)
+    merged = merge(flux, commit)
+    sleep = flux.clock.sleep
+
+    def merge_and_sleep(seconds: float) -> None:
+        flux.commit(tree(commit, ["hub"]), "dev", GITOPS)
+        sleep(seconds)
+
+    flux.clock.sleep = merge_and_sleep  # type: ignore[method-assign]  # its methods are fixed
+    with pytest.raises(UsageError, match="hub do not list"):
+        by_statuses(flux, merged, commit)
+    assert flux.statuses(commit)["dev environment"][0] == "failure"
+
+
 @pytest.mark.parametrize(
     ("inputs", "about"),
     [
@@ -176,6 +205,17 @@ def test_a_token_that_may_not_see_everything_needs_lists(hub: Organisation) -> N
     list_clusters(hub, drone="drone-1", large="large-1")
     result = by_argocd(hub, merged, commit, token=token)
     assert (verdict(result), states(result)["large-1"]) == ("timed-out", "progressing")
+
+
+def test_a_look_reads_the_servers_once_for_all_branches(hub: Organisation) -> None:
+    hub.commit({"second.yaml": documents.gitops_repo(hub.url(GITOPS), "two", "two")}, "dev")
+    commit = main_commit(hub)
+    merged = merge(hub, commit)
+    hub.reset("two", merged, GITOPS)
+    hub.forget()
+    by_argocd(hub, merged, commit, timeout="1m")
+    lists = [each for each in hub.sandbox.traffic if each.path.endswith("/api/v1/applications")]
+    assert len(lists) == 2
 
 
 def test_an_argocd_that_does_not_answer_ends_the_run(hub: Organisation) -> None:

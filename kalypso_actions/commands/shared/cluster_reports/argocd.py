@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
 from kalypso_actions.clients.argocd import ArgoCD
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
@@ -35,6 +37,9 @@ class ArgoCDApplications:
         self._inputs, self._runtime = inputs, context.runtime
         self._clients: tuple[ArgoCD, ...] = ()
         self._problems: tuple[Problem, ...] = ()
+        self._servers: Sequence[ArgoServer] = ()
+        self._served: set[FollowedTree] = set()
+        """The trees, without commits, that the last look served."""
         self._blind: list[str] | None = None
         """The servers whose token may not see all Applications; None before they are asked."""
 
@@ -50,9 +55,10 @@ class ArgoCDApplications:
         that nobody lists, and KalypsoError if a server does not answer.
         """
         if self._blind is None:
-            self._blind = [
-                client.url for client in self._connected() if not client.sees_all_applications()
-            ]
+            clients = self._beginning_look()
+            answers = in_parallel(ArgoCD.sees_all_applications, clients)
+            sees = zip(clients, answers, strict=True)
+            self._blind = [client.url for client, sees_all in sees if not sees_all]
         if self._blind and followed.unlisted:
             raise UsageError(
                 f"the token for {', '.join(self._blind)} may not see all Applications "
@@ -70,16 +76,15 @@ class ArgoCDApplications:
     def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
         """Return the reports of all Applications that follow the branch.
 
-        Raise KalypsoError if a server does not answer.
+        A look asks about each tree once, and reads the servers once for all of them. Raise
+        KalypsoError if a server does not answer.
         """
-        servers = [
-            ArgoServer(
-                client.url,
-                client.applications(self._inputs.argocd_selector),
-                client.cluster_names(),
-            )
-            for client in self._connected()
-        ]
+        tree = replace(followed, commits=())
+        if not self._served or tree in self._served:
+            self._served.clear()
+            self._servers = in_parallel(self._read, self._beginning_look())
+        self._served.add(tree)
+        servers = self._servers
         try:
             reports, self._problems = reports_of_applications(servers, followed)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -98,6 +103,15 @@ class ArgoCDApplications:
         """Close the connections."""
         for client in self._clients:
             client.close()
+
+    def _read(self, client: ArgoCD) -> ArgoServer:
+        applications = client.applications(self._inputs.argocd_selector)
+        return ArgoServer(client.url, applications, client.cluster_names())
+
+    def _beginning_look(self) -> tuple[ArgoCD, ...]:
+        for client in self._connected():
+            client.begin_look()
+        return self._clients
 
     def _connected(self) -> tuple[ArgoCD, ...]:
         if not self._clients:

@@ -123,7 +123,7 @@ class CommitStatuses:
     def _is_new(self, commit: str, key: str, status: CommitStatus) -> bool:
         """Return whether the history of a context must be read; keep a status that says enough."""
         row = self._rows.get((commit, key))
-        if row and row[0].created_at == status.created_at:
+        if row and _identity(row[0]) == _identity(status):
             return False
         now = self._context.runtime.now()
         is_young = status.created_at is None or now - status.created_at < self._settle
@@ -131,3 +131,8 @@ class CommitStatuses:
             return True
         self._rows[commit, key] = [status, *(row or ())]
         return False
+
+
+def _identity(status: CommitStatus) -> tuple[object, ...]:
+    """Return what GraphQL and REST both say of a status: several may be of one second."""
+    return status.created_at, status.author.lower(), status.state, status.description
