@@ -31,7 +31,6 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "azure-client-id": ("AZURE_CLIENT_ID",),
     "azure-tenant-id": ("AZURE_TENANT_ID",),
     "azure-scopes": ("AZURE_SCOPES",),
-    "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
 }
 """The environment variables of each secret input; the first that is set counts."""
 
@@ -43,7 +42,6 @@ SECRET_VARIABLES: Final = (
     *SECRETS["git-credentials"],
     *SECRETS["argocd-tokens"],
     *SECRETS["azure-credentials"],
-    *SECRETS["argocd-tokens"],
 )
 """Variables that hold secrets."""
 
