@@ -23,8 +23,9 @@ from kalypso_actions.errors import Finding, KalypsoError, Level, Location
 class JobContext:
     """The job; empty outside of GitHub Actions.
 
-    `event` is the payload; `attempt` counts from 1; `actor` is the account that started the run.
-    Paths of inputs are relative to `workspace`.
+    `event` is the payload; `attempt` counts from 1. `actor` is the account that started the run,
+    `triggering_actor` the one that started this attempt. Paths of inputs are relative to
+    `workspace`.
     """
 
     in_actions: bool = False
@@ -34,6 +35,7 @@ class JobContext:
     event_name: str = ""
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
     actor: str = ""
+    triggering_actor: str = ""
     attempt: int = 1
     server_url: str = ""
     run_url: str = ""
@@ -61,6 +63,8 @@ def read_job_context(environment: Mapping[str, str]) -> JobContext:
         event_name=environment.get("GITHUB_EVENT_NAME", ""),
         event=_event(environment.get("GITHUB_EVENT_PATH", "")),
         actor=environment.get("GITHUB_ACTOR", ""),
+        triggering_actor=environment.get("GITHUB_TRIGGERING_ACTOR")
+        or environment.get("GITHUB_ACTOR", ""),
         attempt=int(environment.get("GITHUB_RUN_ATTEMPT") or 1),
         server_url=server,
         run_url=f"{server}/{repository}/actions/runs/{run_id}" if run_id else "",

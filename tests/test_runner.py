@@ -200,6 +200,7 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
             "GITHUB_EVENT_NAME": "push",
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_ACTOR": "ada",
+            "GITHUB_TRIGGERING_ACTOR": "grace",
             "GITHUB_RUN_ATTEMPT": "2",
             "GITHUB_RUN_ID": "77",
         }
@@ -212,6 +213,7 @@ def test_the_context_of_a_job(tmp_path: Path) -> None:
         event_name="push",
         event={"before": "0" * 40},
         actor="ada",
+        triggering_actor="grace",
         attempt=2,
         run_url="https://github.example/acme/fleet/actions/runs/77",
         server_url="https://github.example",

@@ -72,6 +72,10 @@ class ChainInputs(Inputs):
             "pull requests are replaced."
         ),
     ] = ()
+    trusted_dispatchers: Annotated[
+        List,
+        Option("Logins of bots that may start workflows as people do, such as release[bot]."),
+    ] = ()
     wheelhouse: Wheelhouse = ""
 
 

@@ -93,8 +93,9 @@ class RunnerEnvironment:
             repositories=[event.repository],
         )
 
-    def contexts(self, event: Event, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
+    def contexts(self, run: Run, token: str, secrets: Mapping[str, str]) -> dict[str, Any]:
         """Return the contexts of expressions; `vars` are the repository's."""
+        event = run.event
         repository = self._sandbox.repository(event.repository)
         return {
             "github": {
@@ -107,7 +108,7 @@ class RunnerEnvironment:
                 "repository_owner": repository.owner,
                 "sha": event.commit,
                 "token": token,
-                "triggering_actor": event.actor,
+                "triggering_actor": run.starter,
             },
             "inputs": event.payload.get("inputs") or {},
             "vars": dict(repository.variables),
@@ -151,13 +152,20 @@ class RunnerEnvironment:
 class Run:
     """The jobs of a workflow that an event has started, but that have not run yet.
 
-    `attempt` counts from 1, for workflows that people run again.
+    `attempt` counts from 1, for workflows that people run again. `triggering_actor` is the account
+    that started the attempt; "" for the actor of the event.
     """
 
     event: Event
     workflow: Workflow
     jobs: Sequence[Job]
     attempt: int = 1
+    triggering_actor: str = ""
+
+    @property
+    def starter(self) -> str:
+        """Return the account that started this attempt."""
+        return self.triggering_actor or self.event.actor
 
     @property
     def file(self) -> str:
@@ -369,14 +377,14 @@ class WorkflowRunner:
         """Return whether the condition of a job holds."""
         if not job.condition:
             return True
-        contexts = self._runner_environment.contexts(run.event, "", {})
+        contexts = self._runner_environment.contexts(run, "", {})
         expression = job.condition.removeprefix("${{").removesuffix("}}")
         return bool(filled(f"${{{{ {expression} }}}}", contexts))
 
     def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> CompletedStep:
         token = self._runner_environment.token(run.event, job)
         secrets = {} if is_restricted(run.event) else self.secrets
-        contexts = self._runner_environment.contexts(run.event, token, secrets)
+        contexts = self._runner_environment.contexts(run, token, secrets)
         environment = filled(job.environment, contexts)
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
         inputs = {name: filled(text, contexts) for name, text in step.inputs.items()}
@@ -390,6 +398,7 @@ class WorkflowRunner:
         variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
         variables["GITHUB_WORKSPACE"] = str(workspace)
         variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
+        variables["GITHUB_TRIGGERING_ACTOR"] = run.starter
         with JobLog(folder / "log.txt") as log:
             result = self.execute(step.action, given, variables, log)
         return CompletedStep(

@@ -25,7 +25,7 @@ class Approvals:
     def halves(self, run: Run) -> tuple[Run, Run | None]:
         """Return a run of the jobs that run now, and a run of those that wait or None."""
         contexts = {
-            "github": {"triggering_actor": run.event.actor},
+            "github": {"triggering_actor": run.starter},
             "inputs": run.event.payload.get("inputs") or {},
         }
         for number, job in enumerate(run.jobs):
@@ -53,10 +53,10 @@ class Approvals:
         """Fail the run of a second half, as GitHub does."""
         self._end(run, "completed", "failure")
 
-    def anew(self, run: Run) -> Run:
-        """Return the next attempt of a run, with all of its jobs."""
+    def anew(self, run: Run, by: str) -> Run:
+        """Return the next attempt of a run by an account, with all of its jobs."""
         whole = self._whole.get((run.event.id, run.workflow.path), run)
-        return dataclasses.replace(whole, attempt=run.attempt + 1)
+        return dataclasses.replace(whole, attempt=run.attempt + 1, triggering_actor=by)
 
     def _end(self, run: Run, status: RunStatus, conclusion: str | None = None) -> None:
         self.waiting = [waiting for waiting in self.waiting if waiting is not run]

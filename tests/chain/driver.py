@@ -88,10 +88,10 @@ class Chain(WorkflowRuns):
             if before.get(path) != after.get(path) == now.get(path)
         }
 
-    def start(self, workflow: str, **inputs: str) -> None:
-        """Start a workflow of the control plane's main as a person."""
+    def start(self, workflow: str, *, ref: str = "main", token: str = "", **inputs: str) -> None:
+        """Start a workflow of a control plane's branch, as a person or with another token."""
         path = f"{CONTROL_PLANE}/actions/workflows/{workflow}.yaml/dispatches"
-        self.acme.ask("POST", path, {"ref": "main", "inputs": inputs})
+        self.acme.ask("POST", path, {"ref": ref, "inputs": inputs}, token=token)
 
     def break_cluster(self, environment: str, cluster_type: str, value: str) -> None:
         """Let a cluster fail with a configuration that has this value."""

@@ -122,9 +122,9 @@ class WorkflowRuns:
         """Run the newest run of this name again as a person; it waits like any other."""
         self.run_anew(next(run.run for run in reversed(self.done) if name in names_of(run.run)))
 
-    def run_anew(self, run: Run) -> None:
-        """Run all jobs of a run again as a person, with the same inputs."""
-        self._queue.append(self._approvals.anew(run))
+    def run_anew(self, run: Run, by: str = "ada") -> None:
+        """Run all jobs of a run again, as a person or another account, with the same inputs."""
+        self._queue.append(self._approvals.anew(run, by))
 
     def requires_approval(self, environment: str) -> None:
         """Require approvals for jobs in this GitHub environment from now on."""

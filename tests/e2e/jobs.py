@@ -95,7 +95,7 @@ class Jobs:
         event = run.event
         token = self._runner_environment.token(event, job)
         secrets = {} if is_restricted(event) else self._secrets
-        contexts = self._runner_environment.contexts(event, token, secrets)
+        contexts = self._runner_environment.contexts(run, token, secrets)
         environment = filled(job.environment, contexts)
         about = contexts["inputs"].get("environment", "")
         folder = self._new_folder(run.file, job.name, about)

@@ -33,9 +33,10 @@ from kalypso_actions.commands.shared.environment_branch import (
     read_promotion,
 )
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
-from kalypso_actions.commands.shared.own_statuses import latest_record
+from kalypso_actions.commands.shared.own_statuses import latest_record, was_recorded
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.commands.shared.run_start import checked_start
+from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.writes import (
     DisableAutoMerge,
@@ -44,6 +45,7 @@ from kalypso_actions.model.writes import (
     PostStatus,
 )
 from kalypso_actions.promotion.cd_decision import replaced_by
+from kalypso_actions.promotion.run_starts import PersonsInput
 from kalypso_actions.promotion.start_records import StartRecord, cd_context
 from kalypso_actions.promotion.starts import record_of
 from kalypso_actions.report.chain_document import CdDocument, cd_summary
@@ -61,8 +63,10 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     cd writes the commit to base-repo.yaml on the environment's branch, or proposes it there. A
     second run completes the work of the first. With `verify-only`, it only checks the inputs and
     replaces the record of the start. Raises UsageError for an environment that does not exist, and
-    for a commit that is not on main, or is older than the environment's without allow-rollback.
+    for a commit that is not on main, or is older than the environment's without allow-rollback, and
+    for a start that the account must not make.
     """
+    _check_start(inputs, context)
     environments, main = context.environments(), context.main()
     environment = context.environment(inputs.environment, environments)
     branch = checked_branch(environment, main, context)
@@ -103,6 +107,26 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
         _complete(inputs, facts, writes, context)
     carry_out(start, context, done)
     return _result(inputs, facts, hook, done, context)
+
+
+def _check_start(inputs: CdInputs, context: CommandContext) -> None:
+    """Raise UsageError if the account that started the run may not do what it asks for."""
+    asks: dict[PersonsInput, bool] = {
+        "promoted-from": not inputs.promoted_from,
+        "allow-rollback": inputs.allow_rollback,
+    }
+    start = checked_start(context, [name for name, is_asked in asks.items() if is_asked])
+    if start.bot is None:
+        return
+    name, commit = cd_context(inputs.environment), inputs.commit
+    problem = start.unrecorded(
+        inputs.promoted_from,
+        is_recorded=was_recorded(context, commit, name, inputs.promoted_from),
+        status_context=name,
+        where=Location(context.url(context.control_plane)),
+    )
+    if problem:
+        raise UsageError.of([problem])
 
 
 def _received(inputs: CdInputs, context: CommandContext) -> tuple[PostStatus, ...]:

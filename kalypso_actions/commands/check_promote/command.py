@@ -33,6 +33,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.compliance import Cluster, ClusterReports, Requirements, Verdict
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CheckPromoteInputs
@@ -55,8 +56,10 @@ def check_promote(
     The repositories must confirm the inputs first. A repeated run completes the work of an earlier
     run. With `verify-only` the run only confirms the inputs and records its start; with `dry-run`
     it looks once. `reports` replaces the source that the inputs name. Raise UsageError if the
-    repositories contradict the inputs; then the run writes only the record of the start.
+    repositories contradict the inputs; then the run writes only the record of the start. Raise it
+    for a run on another branch, too.
     """
+    checked_start(context)
     began = context.runtime.now()
     request = PromotionRequest(
         inputs.environment,

@@ -15,6 +15,7 @@ from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
+from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import PollInputs
@@ -35,8 +36,9 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
     schedule records a digest of its inputs on the head of the environment's branch. The digest
     changes with a registered folder, a GitOps branch or our pull request. An unreadable repository
     is a warning. Raises KalypsoError if main cannot be read, or GitHub does not answer, and
-    UsageError if a first environment does not exist.
+    UsageError if a first environment does not exist, or for a run on another branch.
     """
+    checked_start(context)
     known = context.environments()
     wanted = (
         [known.get(name) or context.environment(name) for name in inputs.environments]

@@ -11,10 +11,11 @@ from typing import Final
 
 from kalypso_actions.clients.installed_code import code_digest
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.entry_points import is_own_scheduler
 from kalypso_actions.model.kinds import Environment
@@ -32,14 +33,43 @@ def schedule(inputs: ScheduleInputs, context: CommandContext) -> CommandResult:
     """Render an environment and propose its tree: one pull request for each GitOpsRepo.
 
     The command is idempotent, also if several jobs run at once. Raises KalypsoError if the control
-    plane or a GitOps branch cannot be read, or others keep changing them.
+    plane or a GitOps branch cannot be read, or others keep changing them, and UsageError for a
+    start that the account must not make.
     """
+    inputs = _checked(inputs, context)
     if at_rest := result_at_rest(inputs, context):
         return at_rest
     # A run that ends at once does not wait for these imports.
     from kalypso_actions.commands.schedule.full_run import run_in_full  # noqa: PLC0415
 
     return run_in_full(inputs, context)
+
+
+def _checked(inputs: ScheduleInputs, context: CommandContext) -> ScheduleInputs:
+    """Return the inputs of the run, without a `force` that does not count.
+
+    Raises UsageError for other inputs that the account which started the run must not give.
+    """
+    start = checked_start(context, ["allow-removals"] if inputs.allow_removals else [])
+    if not inputs.force or start.bot is None:
+        return inputs
+    environment = context.environment(inputs.environment)
+    url, branch = context.url(context.control_plane), environment.control_plane.branch
+    head = context.remotes.heads(url, [branch]).get(branch, "")
+    context.remotes.forget_heads()
+    name = schedule_context(environment.name)
+    if start.may_force(latest_record(context, head, name) if head else None):
+        return inputs
+    warning = Problem(
+        f"force does not count: {start.bot} started the run, and no status '{name}' of {head[:7]} "
+        "records the start",
+        Location(url),
+        "to propose again what people rejected, start the workflow yourself",
+        level="warning",
+    )
+    context.runtime.log(f"{warning.message} ({warning.advice})")
+    context.runtime.runner.annotate([warning], "kalypso")
+    return inputs.model_copy(update={"force": False})
 
 
 LENGTH: Final = 16

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -72,6 +72,8 @@ class CommandContext:
     trusted_repositories: TrustedRepositories
     ignored_accounts: set[str] = field(default_factory=set)
     """Accounts about whose statuses the run has warned."""
+    trusted_dispatchers: Collection[str] = ()
+    """Bots that may start runs as people do."""
 
     @property
     def reader(self) -> Reader:
@@ -166,7 +168,15 @@ def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandConte
         repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
         replayed = inputs.now if isinstance(inputs, PlanInputs) else None
         runtime = dataclasses.replace(runtime, started=replayed or runtime.started)
-        yield CommandContext(github, remotes, repositories, control_plane, runtime, trusted)
+        yield CommandContext(
+            github,
+            remotes,
+            repositories,
+            control_plane,
+            runtime,
+            trusted,
+            trusted_dispatchers=inputs.trusted_dispatchers,
+        )
 
 
 def control_plane_of_clone(environment: Mapping[str, str]) -> str:

@@ -87,6 +87,25 @@ def latest_record(context: CommandContext, commit: str, status_context: str) -> 
     return read_record(posted.get(status_context.lower()))
 
 
+def was_recorded(context: CommandContext, commit: str, status_context: str, subject: str) -> bool:
+    """Return whether the chain has ever recorded a start of this subject on a commit.
+
+    Two starts of the same commit follow each other if two environments lead to one. Raises
+    GitHubError as `latest_record`.
+    """
+    latest = latest_record(context, commit, status_context)
+    if latest is None or latest.subject == subject:
+        return latest is not None
+    identity = context.github.identity(context.control_plane)
+    name = status_context.lower()
+    records = (
+        read_record(status)
+        for status in statuses.history(context.github, context.control_plane, commit)
+        if status.context.lower() == name and identity.may_be_of_chain(status.author)
+    )
+    return any(record is not None and record.subject == subject for record in records)
+
+
 def written_trees(
     context: CommandContext, environment: str, bases: Iterable[BaseTree]
 ) -> frozenset[str]:

@@ -59,6 +59,8 @@ class Job:
     repository: str = CONTROL_PLANE
     payload: Mapping[str, Any] = field(default_factory=dict)
     attempt: int = 1
+    actor: str = "somebody"
+    triggering_actor: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,8 @@ class Organisation:
             "GITHUB_SHA": job.commit or self.head(branch, job.repository) or "",
             "GITHUB_EVENT_NAME": job.event,
             "GITHUB_EVENT_PATH": str(event),
-            "GITHUB_ACTOR": "somebody",
+            "GITHUB_ACTOR": job.actor,
+            "GITHUB_TRIGGERING_ACTOR": job.triggering_actor,
             "GITHUB_RUN_ID": str(RUN),
             "GITHUB_RUN_ATTEMPT": str(job.attempt),
         }
