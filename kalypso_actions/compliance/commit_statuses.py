@@ -8,17 +8,20 @@ context `cluster/<cluster>/<cluster type>` on the commit that they apply.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import Final, NamedTuple
 
 from kalypso_actions.compliance.cluster_states import cluster_name
+from kalypso_actions.errors import Problem
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     ExpectedCluster,
     FollowedTree,
     ReportedPath,
 )
+from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus
 
 CONTEXT: Final = "cluster/"
@@ -28,6 +31,11 @@ SUCCESSES: Final = frozenset({"reconciliation succeeded", "synced and healthy"})
 
 Flux before 1.8 posts each of its other events as a success as well (flux2#5737).
 """
+
+FLUX_CONTEXT: Final = re.compile(r"(?:kustomization|helmrelease)/[^/]+/(?P<uid>[0-9a-f]{8})")
+"""The context of a Provider without `commitStatusExpr`: the kind, the name, and its own uid."""
+
+MOST_NAMED: Final = 10
 
 WAITS: Final = "dependency not ready"
 """The text of a failure that is none: Flux waits for another Kustomization."""
@@ -80,6 +88,77 @@ def reports_of_statuses(
 
 def _pair(cluster: ExpectedCluster) -> tuple[str, str]:
     return cluster_name(cluster.name).lower(), cluster.cluster_type.lower()
+
+
+def faults_of_statuses(
+    newest: Mapping[str, Mapping[str, CommitStatus]], followed: FollowedTree, authors: Set[str]
+) -> Iterator[Problem]:
+    """Yield what is wrong with how clusters post, each fault once.
+
+    `newest` has the newest status of each context of a commit.
+    """
+    posted = [
+        (index, status)
+        for index, commit in enumerate(followed.commits)
+        for status in newest.get(commit, {}).values()
+    ]
+    providers = {
+        match["uid"]: status.context
+        for _, status in posted
+        if (match := FLUX_CONTEXT.fullmatch(status.context.lower()))
+    }
+    strangers: dict[str, str] = {}
+    trusted: list[tuple[int, str, CommitStatus]] = []
+    for index, status in posted:
+        context = cluster_context(status.context)
+        if context and status.author.lower() in authors:
+            trusted.append((index, f"{context.cluster}/{context.cluster_type}", status))
+        elif context:
+            strangers.setdefault(status.author or "a deleted account", status.context)
+    other_texts = {
+        status.description: pair
+        for _, pair, status in trusted
+        if status.state == "success" and state_of(status) != "Compliant"
+    }
+    for author, context_text in strangers.items():
+        yield Problem(
+            f"{author} posts statuses of clusters, such as {context_text}, and status-authors does "
+            "not name it: they do not count",
+            advice="add the login to status-authors if clusters post by it",
+        )
+    for uid, context_text in providers.items():
+        yield Problem(
+            f"commitStatusExpr is missing on the Provider whose uid begins with {uid}: its context "
+            f"{context_text} names no cluster",
+            advice="add commitStatusExpr to the Provider (Flux 2.6 or later)",
+        )
+    for text, pair in other_texts.items():
+        yield Problem(
+            f"{pair} posts a success with the text {text!r}, which does not count: Flux before 2.8 "
+            "posts other events as successes",
+            advice="update Flux to 2.9 or later",
+        )
+    behind = _behind(trusted)
+    if behind:
+        yield Problem(
+            f"{abbreviated(behind, MOST_NAMED)} posted nothing on the newest commits, on which "
+            "others have: it is slow, or cannot tell its failure",
+            advice="look at its Kustomization; Flux 2.8.1 to 2.8.8 posts no failures, and 2.8.0 "
+            "nothing (flux2#5737): update to 2.9 or later",
+        )
+
+
+def _behind(trusted: Iterable[tuple[int, str, CommitStatus]]) -> list[str]:
+    """Return the pairs whose newest status is a success on an older commit than that of others."""
+    last: dict[str, tuple[int, CommitStatus]] = {}
+    for index, pair, status in trusted:
+        last.setdefault(pair, (index, status))
+    newest = min((index for index, _ in last.values()), default=0)
+    return sorted(
+        pair
+        for pair, (index, status) in last.items()
+        if index > newest and state_of(status) == "Compliant"
+    )
 
 
 def needs_history(status: CommitStatus, authors: Set[str], *, is_young: bool) -> bool:

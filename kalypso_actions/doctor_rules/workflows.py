@@ -309,10 +309,9 @@ def name_checks(
     if short_names and not problems:
         yield ok(place, f"secrets and variables are set: {', '.join(sorted(short_names))}")
     yield from problems
-    others = [names.variables for names in (of_repository, *of_environments.values())]
-    if tuple(sources) == (DEFAULT_CLUSTER_REPORTS,) and any(
-        CLUSTER_REPORTS in each for each in others
-    ):
+    is_used = any(f"vars.{CLUSTER_REPORTS}" in names.in_environment for names in used.values())
+    visible = of_repository.variables.union(*(of.variables for of in of_environments.values()))
+    if is_used and CLUSTER_REPORTS in visible and tuple(sources) == (DEFAULT_CLUSTER_REPORTS,):
         yield warning(
             place,
             f"{CLUSTER_REPORTS} is set, and doctor only asks {DEFAULT_CLUSTER_REPORTS}",

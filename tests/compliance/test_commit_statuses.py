@@ -11,6 +11,7 @@ from kalypso_actions.compliance import commit_statuses
 from kalypso_actions.compliance.commit_statuses import (
     ClusterContext,
     cluster_context,
+    faults_of_statuses,
     needs_history,
     reports_of_statuses,
     state_of,
@@ -169,3 +170,44 @@ def test_which_contexts_need_their_history(
     posted: CommitStatus, is_young: bool, needed: bool
 ) -> None:
     assert needs_history(posted, {FLUX}, is_young=is_young) == needed
+
+
+OLD_TEXT = "dependency not ready"
+
+
+@pytest.mark.parametrize(
+    ("on_head", "on_merged", "faults"),
+    [
+        ([status()], [], []),
+        ([status(context="ci / test", author=PERSON)], [], []),
+        (
+            [status(author=PERSON)],
+            [status()],
+            ["marie posts statuses of clusters, such as cluster/north-1/edge/5d1f"],
+        ),
+        ([status(author="")], [], ["a deleted account posts statuses of clusters"]),
+        (
+            [status(context="kustomization/platform/5d1f0b7a")],
+            [status(context="kustomization/platform/5d1f0b7a")],
+            ["commitStatusExpr is missing on the Provider whose uid begins with 5d1f0b7a"],
+        ),
+        ([status(text=OLD_TEXT)], [], ["north-1/edge posts a success with the text"]),
+        (
+            [status()],
+            [status(context="cluster/south-1/edge/1")],
+            ["south-1/edge posted nothing on the newest commits"],
+        ),
+        ([status()], [status("failure", "build failed", context="cluster/south-1/edge/1")], []),
+        ([status()], [status()], []),
+    ],
+)
+def test_faults_of_how_clusters_post(
+    on_head: list[CommitStatus], on_merged: list[CommitStatus], faults: list[str]
+) -> None:
+    newest = {
+        commit: {each.context: each for each in posted}
+        for commit, posted in (("head", on_head), ("merged", on_merged))
+    }
+    told = [fault.message for fault in faults_of_statuses(newest, FOLLOWED, {FLUX})]
+    assert len(told) == len(faults), told
+    assert all(text.startswith(fault) for text, fault in zip(told, faults, strict=True)), told

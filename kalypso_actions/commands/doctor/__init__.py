@@ -72,15 +72,16 @@ def _check(
     facts = read_facts(context, checklist)
     if facts:
         check_credentials(jobs, facts, checklist)
-        not_reporting = [
-            environment.name
+        checked = {
+            environment.name: check_environment(inputs, jobs, environment, checklist)
             for environment in facts.environments
-            if not check_environment(inputs, jobs, environment, checklist)
-        ]
+        }
+        reporting = {name: known for name, known in checked.items() if known is not None}
+        not_reporting = [name for name, known in checked.items() if known is None]
         parts: list[Callable[[Checklist], None]] = [
             partial(check_control_plane, context, facts, not_reporting, inputs.cluster_reports),
             *(partial(check_gitops, context, name, facts) for name in facts.gitops_repositories),
-            partial(check_cluster_reports, reports, facts, not_reporting),
+            partial(check_cluster_reports, context, reports, facts, reporting),
         ]
 
         def run(part: Callable[[Checklist], None]) -> list[Check]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -18,9 +18,15 @@ from kalypso_actions.clients.github.apps import Installations
 from kalypso_actions.commands.doctor.facts import Checklist, EnvironmentFacts, Facts
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.schedule.reading import read_everything
+from kalypso_actions.commands.shared.cluster_reports import (
+    SourceChecks,
+    environment_tree,
+    followed_tree,
+)
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import checked_branch
 from kalypso_actions.commands.shared.labels import PROMOTED
+from kalypso_actions.commands.shared.reading.base_trees import tree_at
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_actions.commands.shared.workflow_templates import (
     Place,
@@ -28,8 +34,10 @@ from kalypso_actions.commands.shared.workflow_templates import (
     workflow_files,
 )
 from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.compliance.interface import SourceWarnings
 from kalypso_actions.doctor_rules import repositories as rules
-from kalypso_actions.doctor_rules.check import ok, warning
+from kalypso_actions.doctor_rules.check import warning
+from kalypso_actions.doctor_rules.clusters import cluster_checks
 from kalypso_actions.doctor_rules.workflows import (
     BranchWorkflows,
     Templates,
@@ -45,11 +53,11 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, DoctorInputs, ScheduleInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION
 from kalypso_actions.inputs.values import split_list
-from kalypso_actions.model.cluster_reports import FollowedTree
-from kalypso_actions.model.counts import counted
+from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from kalypso_actions.model.federated_credentials import subject_prefixes
 from kalypso_actions.model.github import AppInstallation, SettingNames
-from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.kinds import ClusterType
+from kalypso_actions.model.tree import GitOpsBranch, Snapshot
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.onboarding.files import (
@@ -216,10 +224,10 @@ def check_environment(
     jobs: CommandContext,
     environment: EnvironmentFacts,
     checklist: Checklist,
-) -> bool:
+) -> Sequence[ClusterType] | None:
     """Render an environment from the repositories as jobs see them.
 
-    Returns whether some of its clusters report their state; True if that is unknown.
+    Returns its cluster types, none if they are unknown; None if none of its clusters report.
     """
     chosen = inputs.model_dump(include=set(PlanOptions.__dataclass_fields__))
     schedule_inputs = ScheduleInputs(environment=environment.name, **chosen)
@@ -231,7 +239,8 @@ def check_environment(
     )
     assignments = _render(snapshot, PlanOptions(**chosen), jobs, checklist) if snapshot else None
     checklist.add([rules.rendering_check(jobs.control_plane, environment.name, assignments)])
-    return snapshot is None or rules.has_reporting_clusters(snapshot.fleet.cluster_types)
+    cluster_types = snapshot.fleet.cluster_types if snapshot else ()
+    return tuple(cluster_types) if rules.has_reporting_clusters(cluster_types) else None
 
 
 def check_promotion(
@@ -455,15 +464,17 @@ def _owner(name: str) -> str:
 
 
 def check_cluster_reports(
-    reports: ClusterReports, facts: Facts, not_reporting: Collection[str], checklist: Checklist
+    context: CommandContext,
+    reports: ClusterReports,
+    facts: Facts,
+    cluster_types: Mapping[str, Sequence[ClusterType]],
+    checklist: Checklist,
 ) -> None:
-    """Check that clusters report on each GitOps branch, by the source of check-promote.
+    """Check that clusters report on each GitOps branch, by the sources of check-promote.
 
-    `not_reporting` are the environments whose clusters report nothing.
+    `cluster_types` are those of each environment whose clusters report.
     """
-    environments = [
-        environment for environment in facts.environments if environment.name not in not_reporting
-    ]
+    environments = [each for each in facts.environments if each.name in cluster_types]
     if not environments:
         return
     source, advice = reports.title, reports.setup_advice()
@@ -472,13 +483,38 @@ def check_cluster_reports(
         return
     for environment in environments:
         for branch in environment.gitops:
-            read = partial(reports.reports, FollowedTree(branch.url, branch.branch))
-            branch_reports = checklist.required(read, source)
+            read = partial(_followed, context, branch, cluster_types[environment.name])
+            followed = checklist.optional(read) or FollowedTree(branch.url, branch.branch)
+            branch_reports = checklist.required(partial(_checked, reports, followed), source)
             if branch_reports is None:
-                return
-            number = counted(len(branch_reports), "configuration")
-            text = f"{branch.name} is followed by {number} of clusters"
-            check = ok(source, text)
-            if not branch_reports:
-                check = warning(source, text, reports.no_reports_advice)
-            checklist.add([check])
+                continue
+            checklist.add(
+                cluster_checks(
+                    source, branch.name, followed, branch_reports, reports.no_reports_advice
+                )
+            )
+            if isinstance(reports, SourceWarnings):
+                checklist.add_problems("warning", reports.warnings(), source)
+            if isinstance(reports, SourceChecks):
+                checklist.add(checklist.required(partial(reports.checks, followed), source) or ())
+
+
+def _checked(reports: ClusterReports, followed: FollowedTree) -> Sequence[ClusterReport]:
+    reports.check_inputs(followed)
+    return reports.reports(followed)
+
+
+def _followed(
+    context: CommandContext, branch: GitOpsBranch, cluster_types: Sequence[ClusterType]
+) -> FollowedTree | None:
+    """Return a branch as the sources read it; None if it does not exist, which a check reports.
+
+    Before the first merge, all cluster types count.
+    """
+    head = context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
+    if head is None:
+        return None
+    tree = environment_tree(tree_at(context, branch, head), cluster_types)
+    if not tree.assigned:
+        tree = replace(tree, assigned=frozenset(each.name for each in cluster_types))
+    return followed_tree(context, branch, head, tree)

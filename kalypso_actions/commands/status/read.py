@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from kalypso_actions.clients.github import overviews
-from kalypso_actions.commands.shared.cluster_reports import environment_tree
+from kalypso_actions.commands.shared.cluster_reports import environment_tree, followed_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
@@ -30,9 +29,6 @@ from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.report.status_document import ClusterStateEntry
-
-MOST_COMMITS: Final = 100
-"""The newest commits of a branch on which clusters may report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +142,7 @@ def cluster_states(
         desired = DesiredState(
             frozenset({head.id}), environment_tree(tree, assembled.cluster_types)
         )
-        commits: Iterable[str] = [head.id]
-        if desired.tree.expected:
-            commits = context.remotes.ancestry(place.url, head.id).first_parents()
-        followed = desired.tree.followed(
-            place.url, place.branch, tuple(islice(commits, MOST_COMMITS))
-        )
-        of_branch = reports.reports(followed)
+        of_branch = reports.reports(followed_tree(context, place, head.id, desired.tree))
         verdict = judge_clusters(
             of_branch, desired, Requirements(), started=head.committed_at, now=now
         )

@@ -25,6 +25,7 @@ from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.inputs.chain import DoctorInputs
+from kalypso_actions.inputs.local import DemoClusterReports
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_actions.runner import Runner
@@ -45,17 +46,24 @@ APP_KEY: Final = "KALYPSO_APP_PRIVATE_KEY"
 class Acme:
     """Acme, with a token that can read all settings."""
 
-    def __init__(self, sandbox: Sandbox, clock: Callable[[], datetime], folder: Path) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        clock: Callable[[], datetime],
+        folder: Path,
+        cluster_reports: DemoClusterReports = "azure-resource-graph",
+    ) -> None:
         self.sandbox = sandbox
         self.clock = clock
         self.folder = folder
         self.log: list[str] = []
         self.token = sandbox.create_token(owner="acme")
-        self.key = create_organisation(sandbox)[APP_KEY]
+        secrets = create_organisation(sandbox, cluster_reports)
+        self.key = secrets[APP_KEY]
         add_previews(sandbox)
         with sandbox.lock:
             for repository in (self.control_plane, self.gitops):
-                repository.secrets.append(APP_KEY)
+                repository.secrets += secrets
             for number, name in enumerate(ENVIRONMENTS):
                 self.control_plane.environments[name] = Environment(
                     id=100 + number, name=name, created_at=clock()
@@ -65,6 +73,12 @@ class Acme:
             for name, value in self.control_plane.variables.items()
             if name.startswith("AZURE_")
         }
+        self.reporting = {
+            name.removeprefix("KALYPSO_").lower().replace("_", "-"): value
+            for name, value in (self.control_plane.variables | secrets).items()
+            if name.startswith(("KALYPSO_CLUSTER", "KALYPSO_STATUS", "KALYPSO_ARGOCD"))
+        }
+        """The inputs of a source of cluster reports other than Azure."""
 
     @property
     def control_plane(self) -> Repository:
@@ -97,6 +111,7 @@ class Acme:
             "app-id": self.app_id,
             "app-private-key": self.key,
             **self.azure,
+            **self.reporting,
             **{name.replace("_", "-"): value for name, value in given.items()},
         }
         inputs = DoctorInputs.model_validate(options)
@@ -126,11 +141,15 @@ class Acme:
 
 
 @contextmanager
-def acme(folder: Path, now: Callable[[], datetime] | None = None) -> Iterator[Acme]:
+def acme(
+    folder: Path,
+    now: Callable[[], datetime] | None = None,
+    cluster_reports: DemoClusterReports = "azure-resource-graph",
+) -> Iterator[Acme]:
     """Yield Acme in a sandbox of its own, by default with a clock that does not wait."""
     clock, lag = now or Clock(NOON), 0.0 if now else USUAL_LAG
     with Sandbox(folder / "sandbox", programs(), now=clock, sign_in=True, lag=lag) as sandbox:
-        acme = Acme(sandbox, clock, folder)
+        acme = Acme(sandbox, clock, folder, cluster_reports)
         with quick_reads(sandbox):
             yield acme
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, Final
+from itertools import islice
+from typing import Any, Final, Protocol, runtime_checkable
 
 from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications
 from kalypso_actions.commands.shared.cluster_reports.azure import AzureResourceGraph
@@ -23,13 +24,14 @@ from kalypso_actions.compliance.interface import (
     FollowerLookup,
     SourceWarnings,
 )
+from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.entry_points import find_implementation
 from kalypso_actions.model.kinds import ClusterType
-from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 
 Source = Callable[[ClusterReportsInputs, CommandContext], ClusterReports]
 
@@ -74,6 +76,31 @@ def environment_tree(
     )
 
 
+MOST_COMMITS: Final = 100
+"""The newest commits of a branch on which clusters may report."""
+
+
+def followed_tree(
+    context: CommandContext, branch: GitOpsBranch, head: str, tree: EnvironmentTree
+) -> FollowedTree:
+    """Return a branch outside of a promotion: the newest commits of its first-parent line count.
+
+    Raise KalypsoError if its history cannot be read.
+    """
+    commits: Iterable[str] = [head]
+    if tree.expected:
+        commits = context.remotes.ancestry(branch.url, head).first_parents()
+    return tree.followed(branch.url, branch.branch, tuple(islice(commits, MOST_COMMITS)))
+
+
+@runtime_checkable
+class SourceChecks(Protocol):
+    """A source with checks for `kalypso doctor`. Sources may leave it out."""
+
+    def checks(self, followed: FollowedTree) -> Sequence[Check]:
+        """Return checks of how clusters report, after `reports` of the same tree."""
+
+
 class AddedReports:
     """Several sources: all reports count, and all sources must be readable."""
 
@@ -110,6 +137,15 @@ class AddedReports:
             for source in self.sources
             if isinstance(source, SourceWarnings)
             for problem in source.warnings()
+        )
+
+    def checks(self, followed: FollowedTree) -> tuple[Check, ...]:
+        """Return the checks of all sources. Raise KalypsoError without an answer."""
+        return tuple(
+            check
+            for source in self.sources
+            if isinstance(source, SourceChecks)
+            for check in source.checks(followed)
         )
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:

@@ -13,6 +13,7 @@ from kalypso_actions.clients.argocd import ArgoCD
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
+from kalypso_actions.doctor_rules.check import Check, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
@@ -98,6 +99,23 @@ class ArgoCDApplications:
     def warnings(self) -> tuple[Problem, ...]:
         """Return the warnings of the last look."""
         return self._problems
+
+    def checks(self, followed: FollowedTree) -> Sequence[Check]:  # noqa: ARG002 # the protocol's
+        """Return the version of each server, and whether its token sees all Applications.
+
+        Raise KalypsoError if a server does not answer.
+        """
+        return tuple(
+            warning(
+                self.title,
+                f"{client.url}: {client.version()}; the token may not see all Applications",
+                "allow `p, role:kalypso, applications, get, */*, allow`: until then, a cluster "
+                "that its cluster type does not list is overlooked",
+            )
+            if client.url in (self._blind or ())
+            else ok(self.title, f"{client.url}: {client.version()}; the token sees everything")
+            for client in self._connected()
+        )
 
     def close(self) -> None:
         """Close the connections."""

@@ -10,9 +10,11 @@ from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance.commit_statuses import (
     cluster_context,
+    faults_of_statuses,
     needs_history,
     reports_of_statuses,
 )
+from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
@@ -42,6 +44,7 @@ class CommitStatuses:
         self._context = context
         self._rows: dict[tuple[str, str], list[CommitStatus]] = {}
         self._unlisted: tuple[str, ...] = ()
+        self._newest: Mapping[str, Mapping[str, CommitStatus]] = {}
 
     def check_inputs(self, followed: FollowedTree) -> None:
         """Raise UsageError if the inputs are missing or wrong; send no request."""
@@ -78,6 +81,7 @@ class CommitStatuses:
             return ()
         repository = self._context.repository(followed.repository_url)
         newest = statuses.of_commits(self._context.github, repository, followed.commits)
+        self._newest = newest
         by_commit = {
             commit: self._with_history(repository, commit, newest.get(commit, {}))
             for commit in followed.commits
@@ -96,6 +100,11 @@ class CommitStatuses:
             )
             for pair in self._unlisted
         )
+
+    def checks(self, followed: FollowedTree) -> Sequence[Check]:
+        """Return a warning for each fault of the statuses that the last look saw."""
+        faults = faults_of_statuses(self._newest, followed, self._authors)
+        return tuple(Check.of_problem("warning", fault, self.title) for fault in faults)
 
     def close(self) -> None:
         """Do nothing: the connections are GitHub's."""
