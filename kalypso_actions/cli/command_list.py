@@ -187,6 +187,24 @@ needed.
             f"kalypso history stage {_PLANE} --since 2026-11-01T00:00:00Z --json",
         ),
     ),
+    "clusters": LazyCommand(
+        "github_commands",
+        "Show which clusters are expected, and what each source reports of them.",
+        """\
+Asks the sources of cluster reports about the head of each GitOps branch, as
+check-promote does, and writes nothing: the way to try a source on your own
+fleet. A source that cannot be read is a problem, and the others are shown all
+the same. In a clone of the control plane, --control-plane is not needed.
+""",
+        examples=(
+            "kalypso clusters",
+            f"kalypso clusters {_PLANE} --environment dev --cluster-reports commit-statuses"
+            " --status-authors 'fleet-flux[bot]'",
+            "kalypso clusters --cluster-reports argocd --argocd-servers https://argocd.acme.example"
+            " --json",
+        ),
+        failure="problems of environments or sources",
+    ),
     "report": LazyCommand(
         "local_commands",
         "Write one self-contained page about the whole fleet, and its data.",
@@ -243,7 +261,7 @@ repositories.
 GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
-    "Ask": ("explain", "status", "history", "report"),
+    "Ask": ("explain", "status", "clusters", "history", "report"),
     "Run by workflows": tuple(command.name for command in CHAIN if command.name != "preview"),
 }
 """The commands by the occasion on which people need them; plug-ins are a group of their own."""

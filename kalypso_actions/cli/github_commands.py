@@ -1,4 +1,4 @@
-"""The commands that look at a control plane on GitHub: doctor, status, history, check-pages."""
+"""The commands that look at a control plane on GitHub: doctor, status, clusters, …."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import (
     CheckPagesInputs,
+    ClustersInputs,
     DoctorInputs,
     HistoryInputs,
     StatusInputs,
 )
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.chain_document import DRY_RUN
+from kalypso_actions.report.clusters_document import ClustersDocument, print_clusters
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.history_document import HistoryDocument, print_history
 from kalypso_actions.report.report_document import CheckPagesDocument
@@ -142,6 +144,17 @@ class HistoryCommand(GitHubCommand[HistoryInputs, HistoryDocument]):
     def show(self, document: HistoryDocument) -> None:
         """Print the history."""
         print_history(stdout(), document)
+
+
+class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
+    """`kalypso clusters`."""
+
+    model, document, place = ClustersInputs, ClustersDocument, "clusters:clusters"
+    echoed: ClassVar = {"control_plane": "control-plane"}
+
+    def show(self, document: ClustersDocument) -> None:
+        """Print the clusters of each branch."""
+        print_clusters(stdout(), document)
 
 
 class CheckPagesCommand(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):

@@ -197,7 +197,7 @@ def clusters_of_branch(
     A cluster with several configurations for a cluster type has the state of the worst one. A
     configuration without any path of the environment's tree does not count.
     """
-    reports = list(_of_same_clusters(reports, desired.tree))
+    reports = list(of_same_clusters(reports, desired.tree))
     ignored = {each.cluster for each in reports if requirements.ignores(each.cluster)}
     reports = [report for report in reports if report.cluster not in ignored]
     clusters = (
@@ -221,10 +221,10 @@ def clusters_of_branch(
     return tuple(sorted((*found, *silent), key=_place)), not_ours
 
 
-def _of_same_clusters(
+def of_same_clusters(
     reports: Iterable[ClusterReport], tree: EnvironmentTree
 ) -> Iterator[ClusterReport]:
-    """Yield the reports, so that each cluster has one id, whatever sources report it.
+    """Yield the reports in their order, so that a cluster has one id, whatever sources report it.
 
     Some sources know a cluster by its bare name. It is that of the only long id that ends so, or
     is spelt as in the list of a cluster type.

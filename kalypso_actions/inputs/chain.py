@@ -405,6 +405,14 @@ class HistoryInputs(ChainInputs):
     ] = None
 
 
+class ClustersInputs(ClusterReportsInputs):
+    """Inputs of `kalypso clusters`."""
+
+    environment: Annotated[
+        List, Option("Only these environments; default: all of the control plane.")
+    ] = ()
+
+
 class DoctorInputs(ClusterReportsInputs, PlanInputs):
     """Inputs of `kalypso doctor`.
 

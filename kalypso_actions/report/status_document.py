@@ -124,7 +124,8 @@ class EnvironmentStatusEntry(OutputDocument):
     of commits that main has after it. `assignments` are those of the merged trees; `failing` and
     `degraded` the numbers of assignments without files and of registrations that cannot be used, as
     the open issues say. `clusters` are numbers by state, and `not_compliant` the clusters that do
-    not comply, the worst first; both are null without `--clusters`.
+    not comply, the worst first; both are null without `--clusters`. `warnings` are those of the
+    sources of cluster reports.
     """
 
     environment: str
@@ -142,6 +143,7 @@ class EnvironmentStatusEntry(OutputDocument):
     waits: tuple[WaitEntry, ...] = ()
     clusters: dict[str, int] | None = None
     not_compliant: tuple[ClusterStateEntry, ...] | None = None
+    warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
 

@@ -59,7 +59,7 @@ def states(
 @breaks(
     "each source has clusters of its own",
     turned(
-        cluster_states._of_same_clusters,
+        cluster_states.of_same_clusters,
         "ids.get(report.cluster.lower(), report.cluster)",
         "report.cluster",
     ),

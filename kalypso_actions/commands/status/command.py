@@ -120,6 +120,7 @@ class _Summary:
             waits=_waits(rules.waits_of(moment)),
             clusters=numbers,
             not_compliant=clusters.not_compliant if clusters else None,
+            warnings=ProblemEntry.all_of(clusters.warnings if clusters else ()),
             problems=ProblemEntry.all_of(item.problems),
         )
 

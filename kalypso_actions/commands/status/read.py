@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import overviews
-from kalypso_actions.commands.shared.cluster_reports import environment_tree, followed_tree
+from kalypso_actions.commands.shared.cluster_reports import environment_tree, followed_tree, observe
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
@@ -18,6 +19,7 @@ from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import (
     ClusterReports,
     DesiredState,
+    EnvironmentTree,
     Requirements,
     Verdict,
     judge_clusters,
@@ -25,6 +27,7 @@ from kalypso_actions.compliance import (
 from kalypso_actions.compliance.cluster_states import STATES
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.model.cluster_reports import FollowedTree
 from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
@@ -119,6 +122,40 @@ class ClusterStates:
 
     numbers: dict[str, int]
     not_compliant: tuple[ClusterStateEntry, ...]
+    warnings: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedBranch:
+    """A GitOps branch whose clusters should run its head, which was committed at `since`."""
+
+    place: GitOpsBranch
+    head: str
+    since: datetime
+    tree: EnvironmentTree
+    followed: FollowedTree
+
+    @property
+    def desired(self) -> DesiredState:
+        """The state that the clusters should reach."""
+        return DesiredState(frozenset({self.head}), self.tree)
+
+
+def observed_branches(
+    context: CommandContext, pipeline: Pipeline, item: EnvironmentBranches
+) -> Iterator[ObservedBranch]:
+    """Yield the GitOps branches of an environment that have a tree. Raises KalypsoError."""
+    name = item.environment.name
+    documents = item.reading.own.documents if item.reading else ()
+    assembled, _ = assemble(name, Branch(name, documents), ())
+    for place in item.gitops:
+        base_tree = pipeline.trees.get(place)
+        head = pipeline.gitops[place.repository].heads.get(place.branch)
+        if base_tree is None or head is None:
+            continue
+        tree = environment_tree(base_tree, assembled.cluster_types)
+        followed = followed_tree(context, place, head.id, tree)
+        yield ObservedBranch(place, head.id, head.committed_at, tree, followed)
 
 
 def cluster_states(
@@ -130,21 +167,13 @@ def cluster_states(
     the reports cannot be read.
     """
     entries: list[ClusterStateEntry] = []
+    warnings: list[Problem] = []
     now = context.runtime.now()
-    name = item.environment.name
-    documents = item.reading.own.documents if item.reading else ()
-    assembled, _ = assemble(name, Branch(name, documents), ())
-    for place in item.gitops:
-        tree = pipeline.trees.get(place)
-        head = pipeline.gitops[place.repository].heads.get(place.branch)
-        if tree is None or head is None:
-            continue
-        desired = DesiredState(
-            frozenset({head.id}), environment_tree(tree, assembled.cluster_types)
-        )
-        of_branch = reports.reports(followed_tree(context, place, head.id, desired.tree))
+    for branch in observed_branches(context, pipeline, item):
+        of_branch, of_source = observe(reports, branch.followed)
+        warnings += of_source
         verdict = judge_clusters(
-            of_branch, desired, Requirements(), started=head.committed_at, now=now
+            of_branch, branch.desired, Requirements(), started=branch.since, now=now
         )
         entries += _entries(verdict)
     numbers = Counter(entry.state for entry in entries)
@@ -152,6 +181,7 @@ def cluster_states(
     return ClusterStates(
         dict(sorted(numbers.items())),
         tuple(sorted(others, key=lambda entry: (-_WORST.index(entry.state), entry.id))),
+        tuple(dict.fromkeys(warnings)),
     )
 
 

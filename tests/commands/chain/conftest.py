@@ -10,8 +10,9 @@ import pytest
 from tests.chain.quick_reads import quick_reads
 from tests.commands.chain import placements
 from tests.commands.chain.founding import copied_organisation, organisation
-from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import sign_in
+from tests.commands.chain.report_sources import RIGHTS, add_cluster, list_clusters
 
 
 @pytest.fixture(scope="session")
@@ -60,3 +61,23 @@ def app(acme: Organisation) -> dict[str, str]:
 def azure(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sign in to the sandbox's Azure."""
     sign_in(acme, monkeypatch)
+
+
+@pytest.fixture
+def flux(acme: Organisation) -> Organisation:
+    """Acme whose clusters of dev report by commit statuses, and are listed."""
+    app, _ = acme.sandbox.create_app("acme", RIGHTS, repositories=[GITOPS], slug="acme-flux")
+    list_clusters(acme, drone="drone-1", large="large-1, Large-2")
+    for name, cluster_type in (("drone-1", "drone"), ("large-1", "large"), ("large-2", "large")):
+        add_cluster(
+            acme, name, cluster_type, notifications={"app": app, "cluster_type": cluster_type}
+        )
+    return acme
+
+
+@pytest.fixture
+def hub(acme: Organisation) -> Organisation:
+    """Acme whose clusters of dev are applied by an Argo CD."""
+    for name, cluster_type in (("drone-1", "drone"), ("large-1", "large")):
+        add_cluster(acme, name, cluster_type, application={"server": "hub"})
+    return acme

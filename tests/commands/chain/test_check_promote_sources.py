@@ -2,49 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.own_account import JOBS
-from kalypso_sandbox.azure import Cluster, Configuration
-from kalypso_sandbox.store import Permissions
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, tree, verdict
-
-RIGHTS: Permissions = {"statuses": "write"}
-FLUX = "acme-flux[bot]"
-
-
-def list_clusters(acme: Organisation, **clusters: str) -> None:
-    """Let cluster types of dev list their clusters; `drone` and `large` have assignments."""
-    for cluster_type, names in clusters.items():
-        text = documents.cluster_type(cluster_type).replace(
-            f"  name: {cluster_type}\n",
-            f"  name: {cluster_type}\n  annotations: {{kalypso.io/clusters: '{names}'}}\n",
-        )
-        acme.commit({f"cluster-types/{cluster_type}.yaml": text}, "dev")
-
-
-def add_cluster(acme: Organisation, name: str, cluster_type: str, **fields: Any) -> None:
-    given = {"repository": GITOPS, "branch": "dev", "paths": [f"./{cluster_type}"], "settle": 30.0}
-    configuration = Configuration.model_validate(given | fields)
-    acme.sandbox.azure.put(Cluster(name=name, kind="other", configurations=[configuration]))
-
-
-@pytest.fixture
-def flux(acme: Organisation) -> Organisation:
-    """Acme whose clusters of dev report by commit statuses, and are listed."""
-    app, _ = acme.sandbox.create_app("acme", RIGHTS, repositories=[GITOPS], slug="acme-flux")
-    list_clusters(acme, drone="drone-1", large="large-1, Large-2")
-    for name, cluster_type in (("drone-1", "drone"), ("large-1", "large"), ("large-2", "large")):
-        add_cluster(
-            acme, name, cluster_type, notifications={"app": app, "cluster_type": cluster_type}
-        )
-    return acme
+from tests.commands.chain.report_sources import FLUX, list_clusters, program, reported
 
 
 def by_statuses(acme: Organisation, *commits: str, **inputs: Any) -> Any:
@@ -179,14 +146,6 @@ def by_argocd(acme: Organisation, *commits: str, token: str = "", **inputs: Any)
     return check(acme, *commits, **given)
 
 
-@pytest.fixture
-def hub(acme: Organisation) -> Organisation:
-    """Acme whose clusters of dev are applied by an Argo CD."""
-    for name, cluster_type in (("drone-1", "drone"), ("large-1", "large")):
-        add_cluster(acme, name, cluster_type, application={"server": "hub"})
-    return acme
-
-
 def test_every_application_is_synced_and_healthy(hub: Organisation) -> None:
     commit = main_commit(hub)
     result = by_argocd(hub, merge(hub, commit), commit)
@@ -232,15 +191,6 @@ def test_a_short_pause_is_raised_for_argocd(hub: Organisation) -> None:
     result = by_argocd(hub, merged, commit, poll_interval="1s", timeout="2m")
     assert verdict(result) == "timed-out"
     assert (hub.clock() - began).total_seconds() <= 130
-
-
-def program(*clusters: dict[str, Any]) -> str:
-    text = json.dumps({"schema": "kalypso.cluster-reports/v1", "clusters": clusters})
-    return f"echo looking >&2; cat <<'END'\n{text}\nEND"
-
-
-def reported(name: str, path: str, commit: str, state: str = "compliant") -> dict[str, Any]:
-    return {"cluster": name, "paths": [path], "commit": commit, "state": state}
 
 
 def test_a_program_reports(acme: Organisation) -> None:

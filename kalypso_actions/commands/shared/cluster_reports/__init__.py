@@ -87,9 +87,7 @@ def followed_tree(
 
     Raise KalypsoError if its history cannot be read.
     """
-    commits: Iterable[str] = [head]
-    if tree.expected:
-        commits = context.remotes.ancestry(branch.url, head).first_parents()
+    commits = context.remotes.ancestry(branch.url, head).first_parents()
     return tree.followed(branch.url, branch.branch, tuple(islice(commits, MOST_COMMITS)))
 
 
@@ -99,6 +97,25 @@ class SourceChecks(Protocol):
 
     def checks(self, followed: FollowedTree) -> Sequence[Check]:
         """Return checks of how clusters report, after `reports` of the same tree."""
+
+
+def observe(
+    source: ClusterReports, followed: FollowedTree
+) -> tuple[Sequence[ClusterReport], tuple[Problem, ...]]:
+    """Return the reports and the warnings of a source where no promotion waits for them.
+
+    A source that may overlook clusters is a warning here. Raise KalypsoError if the source lacks
+    inputs or cannot be read.
+    """
+    warnings: list[Problem] = []
+    try:
+        source.check_inputs(followed)
+    except UsageError as error:
+        warnings += error.problems
+    reports = source.reports(followed)
+    if isinstance(source, SourceWarnings):
+        warnings += source.warnings()
+    return reports, tuple(dict.fromkeys(warnings))
 
 
 class AddedReports:

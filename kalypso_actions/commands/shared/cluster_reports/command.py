@@ -38,8 +38,10 @@ class CommandReports:
     def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
         """Run the command and return its reports.
 
-        Raise KalypsoError if it fails, takes too long, or prints something else.
+        Raise UsageError without a command, KalypsoError if it fails, takes too long, or prints
+        something else.
         """
+        self.check_inputs(followed)
         text = run_reports_command(
             self._inputs.reports_command,
             self._runtime,

@@ -45,20 +45,12 @@ class CommitStatuses:
         self._rows: dict[tuple[str, str], list[CommitStatus]] = {}
         self._unlisted: tuple[str, ...] = ()
         self._newest: Mapping[str, Mapping[str, CommitStatus]] = {}
+        self._unread = ""
+        """The branch whose statuses the last look did not read."""
 
     def check_inputs(self, followed: FollowedTree) -> None:
         """Raise UsageError if the inputs are missing or wrong; send no request."""
-        if not self._authors:
-            raise UsageError(
-                "status-authors is missing",
-                advice="name the logins that post the statuses of clusters, such as "
-                "fleet-flux[bot]: anyone with write access can post a status",
-            )
-        if JOB in self._authors:
-            raise UsageError(
-                f"status-authors names {JOB}, as which every job of every workflow posts",
-                advice="let the clusters post by a GitHub App of their own",
-            )
+        self._check_authors()
         if self._stale_after is not None:
             raise UsageError(
                 "stale-after cannot be used with commit-statuses: a status is posted once",
@@ -71,13 +63,29 @@ class CommitStatuses:
                 "cluster that posts nothing would be overlooked",
             )
 
+    def _check_authors(self) -> None:
+        if not self._authors:
+            raise UsageError(
+                "status-authors is missing",
+                advice="name the logins that post the statuses of clusters, such as "
+                "fleet-flux[bot]: anyone with write access can post a status",
+            )
+        if JOB in self._authors:
+            raise UsageError(
+                f"status-authors names {JOB}, as which every job of every workflow posts",
+                advice="let the clusters post by a GitHub App of their own",
+            )
+
     def setup_advice(self) -> str:
         """Return the inputs that `kalypso doctor` lacks to send requests."""
         return "" if self._authors else "give --status-authors to have the statuses read"
 
     def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
-        """Return the reports of the expected clusters. Raise GitHubError."""
+        """Return the reports of the expected clusters. Raise UsageError, GitHubError."""
+        self._check_authors()
+        self._newest, self._unlisted, self._unread = {}, (), ""
         if not followed.expected:
+            self._unread = f"{self._context.repository(followed.repository_url)}@{followed.branch}"
             return ()
         repository = self._context.repository(followed.repository_url)
         newest = statuses.of_commits(self._context.github, repository, followed.commits)
@@ -91,6 +99,13 @@ class CommitStatuses:
 
     def warnings(self) -> tuple[Problem, ...]:
         """Return a warning for each cluster that reported at the last look and is not listed."""
+        if self._unread:
+            unread = Problem(
+                f"the commit statuses on {self._unread} are not read: no cluster is expected there",
+                advice="list the clusters in the annotation kalypso.io/clusters of ClusterTypes",
+                code="clusters-unlisted",
+            )
+            return (unread,)
         return tuple(
             Problem(
                 f"{pair} reports, and is not listed",

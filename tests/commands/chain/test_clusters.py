@@ -1,0 +1,149 @@
+"""`kalypso clusters` and `kalypso status --clusters`: what the sources report, without a promotion."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from kalypso_actions.commands.clusters import clusters
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.status import status
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import ClustersInputs, StatusInputs
+from kalypso_actions.report.clusters_document import (
+    ClustersDocument,
+    ObservedBranchEntry,
+    print_clusters,
+)
+from kalypso_actions.report.status_document import StatusDocument
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.promotions import main_commit, merge
+from tests.commands.chain.report_sources import FLUX, add_cluster, list_clusters, program, reported
+
+
+def shown(acme: Organisation, **inputs: Any) -> ClustersDocument:
+    made: list[ClustersDocument] = []
+
+    def command(given: ClustersInputs, context: CommandContext) -> CommandResult:
+        made.append(clusters(given, context))
+        return CommandResult(made[0], "")  # type: ignore[arg-type]  # it has no summary
+
+    acme.forget()
+    acme.run(command, ClustersInputs, **inputs)
+    assert acme.writes() == []
+    return made[0]
+
+
+def branch(document: ClustersDocument, environment: str = "dev") -> ObservedBranchEntry:
+    return next(each for each in document.branches if each.environment == environment)
+
+
+def text(document: ClustersDocument) -> str:
+    console = Console(width=160, record=True, file=None, highlight=False)
+    with console.capture() as capture:
+        print_clusters(console, document)
+    return capture.get()
+
+
+BY_STATUSES: dict[str, Any] = {"cluster_reports": "commit-statuses", "status_authors": FLUX}
+
+
+def test_who_is_expected_and_who_reports_what(flux: Organisation) -> None:
+    list_clusters(flux, drone="drone-1, drone-2", large="large-1")
+    merged = merge(flux, main_commit(flux))
+    flux.clock.sleep(180)
+    command = program(reported("DRONE-1", "drone", merged, "failed"))
+    inputs = {**BY_STATUSES, "cluster_reports": "commit-statuses,command"}
+    document = shown(flux, reports_command=command, environment="dev", **inputs)
+    entry = branch(document)
+    assert (entry.repository, entry.branch, entry.commit) == (GITOPS, "dev", merged)
+    assert document.sources == ("Commit statuses", "reports-command")
+    rows = {each.name: each for each in entry.clusters}
+    assert {name: (each.expected, each.state) for name, each in rows.items()} == {
+        "drone-1": (True, "failed"),
+        "drone-2": (True, "progressing"),
+        "large-1": (True, "compliant"),
+    }
+    reports = [(each.source, each.commit, each.state) for each in rows["drone-1"].reports]
+    assert reports == [
+        ("Commit statuses", merged, "Compliant"),
+        ("reports-command", merged, "Non-Compliant"),
+    ]
+    assert rows["drone-2"].reports == ()
+    assert "large-2/large reports, and is not listed" in str(document.warnings)
+    assert document.problems == ()
+    lines = text(document)
+    assert f"dev  {GITOPS}@dev {merged[:7]}: 3 clusters" in lines
+    assert "drone lists it, and it has not reported" in lines
+
+
+def test_all_branches_by_one_read_of_argocd(hub: Organisation) -> None:
+    add_cluster(hub, "stage-1", "drone", branch="stage", application={"server": "hub"})
+    commit = main_commit(hub)
+    merge(hub, commit)
+    merge(hub, commit, "stage")
+    hub.clock.sleep(120)
+    inputs = {"argocd_servers": hub.sandbox.argocd_url("hub")}
+    inputs["argocd_tokens"] = hub.sandbox.argocd.create_token("hub")
+    document = shown(hub, cluster_reports="argocd", **inputs)
+    assert [each.name for each in branch(document).clusters] == ["drone-1", "large-1"]
+    assert [each.name for each in branch(document, "stage").clusters] == ["stage-1"]
+    assert branch(document, "stage").missing == ("large",)
+    assert not any(each.expected for each in branch(document).clusters)
+    lists = [each for each in hub.sandbox.traffic if each.path.endswith("/api/v1/applications")]
+    assert len(lists) == 1
+
+
+def test_a_source_that_cannot_be_read_hides_no_other(flux: Organisation) -> None:
+    merge(flux, main_commit(flux))
+    flux.clock.sleep(120)
+    inputs = {**BY_STATUSES, "cluster_reports": "commit-statuses,command,argocd"}
+    document = shown(flux, reports_command="exit 3", environment="dev", **inputs)
+    assert {each.state for each in branch(document).clusters} == {"compliant"}
+    assert [each.message.partition(":")[0] for each in document.problems] == [
+        "the reports-command ended with exit code 3",
+        "argocd-servers is missing",
+    ]
+
+
+def test_a_missing_list_is_a_warning_where_nothing_waits(flux: Organisation) -> None:
+    flux.commit({"cluster-types/drone.yaml": documents.cluster_type("drone")}, "dev")
+    commit = main_commit(flux)
+    merge(flux, commit)
+    merge(flux, commit, "stage")
+    document = shown(flux, **BY_STATUSES)
+    assert branch(document).unlisted == ("drone",)
+    assert branch(document).missing == ("drone",)
+    told = " ".join(each.message for each in document.warnings)
+    assert "the cluster types drone do not list their clusters" in told
+    assert f"the commit statuses on {GITOPS}@stage are not read" in told
+
+
+def test_an_unknown_environment(flux: Organisation) -> None:
+    with pytest.raises(UsageError, match="moon"):
+        shown(flux, environment="moon")
+
+
+def test_status_counts_clusters_by_all_sources(flux: Organisation) -> None:
+    list_clusters(flux, drone="drone-1, drone-2")
+    commit = main_commit(flux)
+    merge(flux, commit)
+    flux.clock.sleep(120)
+    made: list[StatusDocument] = []
+
+    def command(given: StatusInputs, context: CommandContext) -> CommandResult:
+        made.append(status(given, context))
+        return CommandResult(made[0], "")  # type: ignore[arg-type]  # it has no summary
+
+    flux.run(command, StatusInputs, clusters="true", environment="dev", **BY_STATUSES)
+    [entry] = made[0].environments
+    assert entry.clusters == {"compliant": 3, "progressing": 1}
+    assert [each.name for each in entry.not_compliant or ()] == ["drone-2"]
+    with pytest.raises(UsageError, match="status-authors"):
+        flux.run(command, StatusInputs, clusters="true", cluster_reports="commit-statuses")
+    assert json.loads(made[0].to_json())["environments"][0]["warnings"] == []
