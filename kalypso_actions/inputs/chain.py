@@ -35,6 +35,7 @@ from kalypso_actions.inputs.values import (
     TreeInputs,
     Wheelhouse,
 )
+from kalypso_actions.model.change_meaning import TitleStyle
 from kalypso_actions.model.kinds import RegistrationText
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
@@ -224,6 +225,10 @@ class ScheduleInputs(PlanInputs):
         str, Field(pattern=r"^[\w./-]+$"), Option("The prefix of the branches of proposals.")
     ] = OWN_BRANCHES
     labels: Annotated[List, Option("More labels for the pull requests.")] = ()
+    title: Annotated[
+        TitleStyle,
+        Option("Titles of the pull requests by their meaning, or those of upstream's operator."),
+    ] = "meaning"
     mask: MaskedKeys = ()
     commit_by: CommitBy = "auto"
     check_promote_workflow: CheckPromoteWorkflow = "check-promote.yaml"

@@ -201,7 +201,8 @@ class MergePullRequest:
 
     If GitHub refuses, the pull request stays open, as `NoteRefusal` notes. After a merge, for which
     GitHub starts no workflow, `then` starts one; it may name the merge by a `NewCommit`. `known` is
-    the pull request if it was open before the run.
+    the pull request if it was open before the run. The message of the merge begins with `title` and
+    the number of the pull request ("": as the repository's settings say).
     """
 
     pull_request: OpenedPullRequest
@@ -209,6 +210,7 @@ class MergePullRequest:
     base_head: str
     known: PullRequest | None = field(default=None, repr=False)
     then: StartWorkflow | None = None
+    title: str = ""
 
     @property
     def repository(self) -> str:

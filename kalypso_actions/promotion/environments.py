@@ -189,6 +189,19 @@ def next_environments(
     return tuple(dict.fromkeys(own.next_environments))
 
 
+def annotated_next(
+    environment: str, environments: Mapping[str, Environment]
+) -> tuple[str, ...] | None:
+    """Return the environments after `environment` by the annotations, for people.
+
+    Return None if no Environment has the annotation: then variables NEXT_ENVIRONMENT say the order.
+    """
+    if not any(each.next_environments for each in environments.values()):
+        return None
+    own = environments.get(environment)
+    return tuple(name for name in own.next_environments if name in environments) if own else ()
+
+
 def near_environment(name: str, environments: Collection[str]) -> str:
     """Return the advice for an unknown environment: the closest name, and all names."""
     near = nearest(name, environments)

@@ -12,6 +12,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
+from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.writes import Write, parts
@@ -240,18 +241,11 @@ def cd_summary(
     return markdown.render(SUMMARIES, "cd", **locals())
 
 
-def proposal_body(environment: str, repository_url: str, before: str | None, commit: str) -> str:
-    """Return the body of the pull request that promotes a commit to an environment."""
+def proposal_body(meaning: ChangeMeaning, repository_url: str, before: str | None) -> str:
+    """Return the body of the pull request that brings a commit of main to an environment."""
+    environment, commit = meaning.environment, meaning.commit
     mark = markdown.marker("promotion", environment)
     return markdown.render(SUMMARIES, "cd_pull_request", **locals())
-
-
-MEANINGS: Final[Mapping[str, str]] = {
-    "promotion": "a promotion",
-    "continuation": "a correction: the promotion goes on",
-    "configuration": "a configuration change",
-    "revert": "a revert: nothing is promoted",
-}
 
 
 class NotifyDocument(ChainDocument):
@@ -278,9 +272,14 @@ class StartedCheck:
     """
 
     environment: str
-    kind: str
+    kind: ChangeKind
     commit: str
     url: str
+
+    @property
+    def words(self) -> str:
+        """The meaning of the push."""
+        return ChangeMeaning(self.kind, self.environment, self.commit).words
 
 
 def notify_summary(
@@ -291,7 +290,7 @@ def notify_summary(
     heading = f"started check-promote for {names}" if started else "nothing to start"
     if document.problems:
         heading = "some environments cannot be read"
-    return markdown.render(SUMMARIES, "notify", **locals(), MEANINGS=MEANINGS)
+    return markdown.render(SUMMARIES, "notify", **locals())
 
 
 class StartEntry(OutputDocument):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from kalypso_actions.model.change_meaning import ChangeMeaning, TitleStyle, harmless
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER
@@ -41,13 +42,18 @@ LONGEST_SUBJECT: Final = 120
 """The most characters of a subject."""
 
 
+SKIP: Final = re.compile(r"\[((?:skip|no)[ -]\w+|\w+[ -]skip)\]", re.IGNORECASE)
+"""A command to start no workflow, as in a path: see `model.change_meaning`."""
+
+
 @dataclass(frozen=True, slots=True)
 class PullRequestText:
     """The facts of a pull request; `commit` is the one that it proposes.
 
     `control_plane` is `owner/name` of the environment's control plane.
     `main` is the commit of main that the tree is made from (None: the environment names none),
-    `before` the one that the branch names now. `auto_merge` is the option by which schedule merges
+    `before` the one that the branch names now, `meaning` that of the merge. With the `title` of
+    upstream, the text begins as upstream's. `auto_merge` is the option by which schedule merges
     it. `allowed_by` says what allows a mass removal ("": nothing). `again` are the numbers of
     reverted or closed pull requests whose content this one proposes again. `others` are the
     numbers of other open pull requests that change the same files. `commits` are the commits of
@@ -62,7 +68,8 @@ class PullRequestText:
     folder: str
     main: CommitLink | None
     before: CommitLink | None
-    promoted: bool
+    meaning: ChangeMeaning
+    title: TitleStyle = "meaning"
     auto_merge: str = ""
     allowed_by: str = ""
     left_out: Sequence[LeftOutEntry] = ()
@@ -73,8 +80,8 @@ class PullRequestText:
     comparison: MaskedComparison | None = None
 
 
-def title(base: str, branch: str) -> str:
-    """Upstream's title."""
+def upstream_title(base: str, branch: str) -> str:
+    """Return upstream's title of a pull request into `base`."""
     return f"Update manifests in {base} from {branch}"
 
 
@@ -84,12 +91,19 @@ def body(text: PullRequestText) -> str:
     counts = sum((group.counts for group in groups.values()), Counter[str]())
     withheld = text.comparison.withheld if text.comparison else ()
     unknown = [code(item.name) for item in text.commits if item.total is None]
-    return markdown.render(
+    mark = Mark(
+        text.environment,
+        text.commit,
+        text.auto_merge,
+        control_plane=text.control_plane,
+        means=f"{text.meaning.kind}-{text.title}",
+    )
+    content = markdown.render(
         "pull_request.md.j2",
         text=text,
         changes=text.changes,
         room=MarkdownRoom(COMMENT_ROOM - LEFT_OUT),
-        mark=Mark(text.environment, text.commit, text.auto_merge, control_plane=text.control_plane),
+        mark=mark,
         groups=groups,
         counts=", ".join(f"{counts[change]} {change}" for change in CHANGES),
         foreign=_lines(map(code, text.changes.foreign_deleted)),
@@ -97,13 +111,20 @@ def body(text: PullRequestText) -> str:
         left_out=_lines(f"{code(item.registration)} {item.text}" for item in text.left_out),
         warnings=[entry.finding("warning") for entry in text.warnings],
         unknown=", ".join(some(unknown, MOST_CHANGES)),
+        of_main=[item for item in text.commits if text.main and item.head == text.main.commit],
+        of_others=[
+            item for item in text.commits if text.main is None or item.head != text.main.commit
+        ],
         differences=_differences(text.comparison) if text.comparison else (),
         withheld=sum(item.values for item in withheld),
         moved=_moved,
+        harmless=harmless,
         MOST_LINES=MOST_LINES,
         MOST_WARNINGS=MOST_WARNINGS,
         LONGEST_SUBJECT=LONGEST_SUBJECT,
-    ).rstrip("\n")
+    )
+    # A setting of the repository may make the text the message of the merge.
+    return SKIP.sub(r"(\1)", content).rstrip("\n")
 
 
 def _lines(lines: Iterable[str], most: int = MOST_LINES) -> str:
@@ -187,7 +208,7 @@ def _groups(changes: TreeChanges, folder: str) -> Mapping[str, _Group]:
 MARK: Final = re.compile(
     r"<!-- kalypso:v1 kind=pull-request environment=(?P<environment>\S+) commit=(?P<commit>\S*)"
     r"(?: auto-merge=(?P<auto_merge>[a-z-]+))?(?: tried=(?P<tried>[0-9a-f]+/[a-z_]*))?"
-    r"(?: control-plane=(?P<control_plane>[\w.-]+/[\w.-]+))? -->"
+    r"(?: control-plane=(?P<control_plane>[\w.-]+/[\w.-]+))?(?: means=(?P<means>[a-z-]+))? -->"
 )
 
 
@@ -198,7 +219,8 @@ class Mark:
     `auto_merge` is the option by which schedule merges this pull request ("": people merge it).
     `tried` describes the last refused merge: the base branch's head, and GitHub's
     `mergeable_state` before it ("" for none). `control_plane` is `owner/name` of the repository
-    whose environment proposes it ("": an earlier version of Kalypso wrote the line).
+    whose environment proposes it, and `means` the kind of the change with the style of the title
+    ("": an earlier version of Kalypso wrote the line).
     """
 
     environment: str
@@ -206,12 +228,14 @@ class Mark:
     auto_merge: str = ""
     tried: tuple[str, str] | None = None
     control_plane: str = ""
+    means: str = ""
 
     def __str__(self) -> str:
         """Format the line."""
         tried = {"tried": "/".join(self.tried)} if self.tried else {}
         auto_merge = {"auto-merge": self.auto_merge} if self.auto_merge else {}
         control_plane = {"control-plane": self.control_plane} if self.control_plane else {}
+        means = {"means": self.means} if self.means else {}
         return markdown.marker(
             "pull-request",
             self.environment,
@@ -219,6 +243,7 @@ class Mark:
             **auto_merge,
             **tried,
             **control_plane,
+            **means,
         )
 
 
@@ -234,6 +259,7 @@ def read_mark(body: str) -> Mark | None:
         line["auto_merge"] or "",
         (base, state) if slash else None,
         line["control_plane"] or "",
+        line["means"] or "",
     )
 
 

@@ -30,11 +30,13 @@ MATRIX_COLUMNS: Final = 12
 class PullRequestEntry(OutputDocument):
     """A pull request of ours, and the `action` of this run on it.
 
-    `auto_merge` means that GitHub merges it as soon as its requirements are met.
+    `auto_merge` means that GitHub merges it as soon as its requirements are met. `title` says what
+    it means ("" for a closed one).
     """
 
     repository: str
     number: int
+    title: str = ""
     url: str
     action: Literal["created", "updated", "unchanged", "withdrawn", "merged"]
     auto_merge: bool = False

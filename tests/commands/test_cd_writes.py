@@ -49,7 +49,7 @@ AHEAD = replace(READ, replaced=OLD, relation="ahead")
 SAME = CdReading(branch(promoted_commit=NEW), NEW, Advance("unchanged"))
 PULL: Any = SimpleNamespace(number=7, url="https://x/7")
 TO_OWN = "push: 1 file to kalypso/promote/dev"
-OPEN = "open pull request: Promote {} to dev"
+OPEN = "open pull request: dev: promote {}"
 
 
 def status(text: str, commit: str = NEW) -> str:

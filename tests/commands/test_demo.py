@@ -145,7 +145,7 @@ def test_each_step_leaves_its_page_and_its_log(played: Played) -> None:
     assert (folder / "summary.md").read_text().startswith("## kalypso schedule: ")
     assert "kalypso/dev" in (folder / "log.txt").read_text()
     assert "changed<<" in (folder / "outputs.txt").read_text()
-    assert (folder / "pull-request-1.md").read_text().startswith("# Update manifests in dev")
+    assert (folder / "pull-request-1.md").read_text().startswith("# dev: promote ")
 
 
 @pytest.mark.slow

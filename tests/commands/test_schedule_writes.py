@@ -111,8 +111,8 @@ def lines(writes: Sequence[Write]) -> list[str]:
 
 PUSHED = ["push: 5 files to kalypso/dev", "post status: kalypso / tree dev: 1 tree (on ccccccc)"]
 PUSHED_NEW = [f"{PUSHED[0]} (a new branch)", PUSHED[1]]
-OPEN = "open pull request: Update manifests in dev from kalypso/dev"
-UPDATE = "update pull request: #7 Update manifests in dev from kalypso/dev"
+OPEN = "open pull request: dev: configuration (4 files)"
+UPDATE = "update pull request: #7 dev: configuration (4 files)"
 CHECK = (
     "start workflow: check-promote.yaml (environment dev, commit_id {}, gitops_repository "
     "acme/gitops)"

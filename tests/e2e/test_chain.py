@@ -97,18 +97,17 @@ def test_the_statuses_of_promoted_commits(played: Played) -> None:
 
 def test_pull_requests_describe_their_environment(played: Played) -> None:
     pulls = played.state.pull_requests[GITOPS]
-    assert [(pull.base, "promoted" in pull.labels, pull.merged) for pull in pulls] == [
-        ("dev", True, True),
-        ("stage", True, True),
-        ("dev", False, True),
-        ("dev", True, True),
-        ("dev", False, True),
-        ("stage", True, True),
+    assert [(pull.title, "promoted" in pull.labels, pull.merged) for pull in pulls] == [
+        ('dev: promote ID "Register hello-world"', True, True),
+        ('stage: promote ID "Register hello-world"', True, True),
+        ("dev: configuration (6 files)", False, True),
+        ('dev: promote ID "A larger cache"', True, True),
+        ("dev: correct ID, then stage", False, True),
+        ('stage: promote ID "A larger cache"', True, True),
     ]
     for pull in pulls:
-        assert pull.title == f"Update manifests in {pull.base} from kalypso/{pull.base}"
         mark = f"<!-- kalypso:v1 kind=pull-request environment={pull.base} commit=ID "
-        assert pull.body.startswith(f"{mark}control-plane={CONTROL_PLANE} -->\n")
+        assert pull.body.startswith(f"{mark}control-plane={CONTROL_PLANE} means=")
         assert "kalypso" in pull.labels
 
 

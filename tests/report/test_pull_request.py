@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,
@@ -27,7 +28,7 @@ from kalypso_actions.report.pull_request import (
     is_ours,
     marked,
     read_mark,
-    title,
+    upstream_title,
 )
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
@@ -54,23 +55,29 @@ def text(made: TreeChanges = NOTHING, **given: Any) -> PullRequestText:
             "folder": "",
             "main": MAIN,
             "before": None,
-            "promoted": True,
+            "meaning": meaning(),
             **given,
         }
     )
+
+
+def meaning(kind: ChangeKind = "promotion", **given: Any) -> ChangeMeaning:
+    given = {"next_environments": ("stage",), "clusters": 8, "cluster_types": 2, **given}
+    return ChangeMeaning(kind, "dev", M, **given)
 
 
 def lines(made: TreeChanges = NOTHING, **given: Any) -> list[str]:
     return body(text(made, **given)).splitlines()
 
 
-def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
-    assert lines()[:2] == [
-        f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} "
-        f"control-plane={CONTROL_PLANE} -->",
-        "This PR updates the manifests in GitOps Repo",
-    ]
-    assert title("dev", "kalypso/dev") == "Update manifests in dev from kalypso/dev"
+def test_it_begins_with_our_mark_and_what_happens_after_the_merge() -> None:
+    own = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} control-plane={CONTROL_PLANE} means=promotion-{{}} -->"
+    after = "After the merge, 8 clusters follow this branch; then stage."
+    sentence = "This PR updates the manifests in GitOps Repo"
+    assert lines()[:3] == [own.format("meaning"), "", after]
+    upstream = [own.format("upstream"), sentence, "", after]
+    assert lines(title="upstream")[:4] == upstream
+    assert upstream_title("dev", "kalypso/dev") == "Update manifests in dev from kalypso/dev"
 
 
 @pytest.mark.parametrize(
@@ -87,10 +94,12 @@ def test_it_begins_with_our_mark_and_upstreams_sentence() -> None:
     ],
 )
 def test_the_first_line_tells_the_owner(written: str, described: bool, ours: bool) -> None:
-    described_mark = Mark("dev", HEAD, control_plane=CONTROL_PLANE)
+    described_mark = Mark("dev", HEAD, control_plane=CONTROL_PLANE, means=MEANS)
     assert (read_mark(written) == described_mark) == described
     assert is_ours(written, "dev", CONTROL_PLANE) == ours
 
+
+MEANS = "promotion-meaning"
 
 MARKS = [
     (Mark("dev", HEAD), ""),
@@ -100,6 +109,7 @@ MARKS = [
     (Mark("dev", HEAD, "", (OLD, "has_hooks")), f" tried={OLD}/has_hooks"),
     (Mark("dev", HEAD, "always", (OLD, "")), f" auto-merge=always tried={OLD}/"),
     (Mark("dev", HEAD, control_plane=CONTROL_PLANE), f" control-plane={CONTROL_PLANE}"),
+    (Mark("dev", HEAD, means=MEANS), f" means={MEANS}"),
 ]
 
 
@@ -155,7 +165,7 @@ def test_a_mark_is_not_looked_for_in_the_text() -> None:
 
 @pytest.mark.parametrize("auto_merge", ["", "tracking-only", "always"])
 def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
-    mark = Mark("dev", HEAD, auto_merge, control_plane=CONTROL_PLANE)
+    mark = Mark("dev", HEAD, auto_merge, control_plane=CONTROL_PLANE, means=MEANS)
     assert read_mark(body(text(auto_merge=auto_merge))) == mark
 
 
@@ -169,8 +179,22 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
         ),
         ({"before": MAIN}, f"This pull request **promotes** [aaaaaaa]({MAIN.url}) of main."),
         (
-            {"promoted": False},
-            f"This pull request promotes nothing: main stays at [aaaaaaa]({MAIN.url}).",
+            {"meaning": meaning("rollback"), "before": CommitLink(OLD, "")},
+            f"This pull request **goes back** to [aaaaaaa]({MAIN.url}) of main, from `bbbbbbb`.",
+        ),
+        (
+            {"meaning": meaning("continuation")},
+            f"This pull request **corrects** [aaaaaaa]({MAIN.url}) of main, which is not deployed "
+            "here yet.",
+        ),
+        (
+            {"meaning": meaning("application", applications=("web",))},
+            "This pull request brings **changes of applications**; main stays at "
+            f"[aaaaaaa]({MAIN.url}).",
+        ),
+        (
+            {"meaning": meaning("configuration")},
+            f"This pull request changes the **configuration**; main stays at [aaaaaaa]({MAIN.url}).",
         ),
         ({"main": None}, "The environment names no commit of main, so none is promoted."),
     ],
@@ -295,7 +319,7 @@ def test_where_a_repository_moved(item: CommitRange, expected: str) -> None:
 
 
 def test_long_subjects_and_values_are_cut() -> None:
-    subject = CommitSubject(OLD, "@x" * 50_000, f"{URL}/commit/{OLD}")
+    subject = CommitSubject(OLD, "@x [skip ci] " * 5_000, f"{URL}/commit/{OLD}")
     names = tuple(AssignmentName("dev", "c", f"t{number}") for number in range(9))
     value = ValueChange(("A", "b"), names, None, SetValue(["y" * 100_000], None))
     comparison = Comparison("dev", values=(value,) * 60, withheld=(Withheld(URL, values=3),))
@@ -308,7 +332,7 @@ def test_long_subjects_and_values_are_cut() -> None:
     assert len(said) < 20_000
     expected = (
         f"**30 commits** of `main` (`aaaaaaa` → `bbbbbbb`, [compare]({URL}/compare))\n\n"
-        f"- [bbbbbbb]({URL}/commit/{OLD}) \\@\u200bx"
+        f"- [bbbbbbb]({URL}/commit/{OLD}) x \\(skip ci\\) x "
     )
     assert expected in said
     assert "\n- … and 29 older commits\n\n<details>\n" in said

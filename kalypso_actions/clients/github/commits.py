@@ -18,6 +18,7 @@ from kalypso_actions.clients.github import idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import Json
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.change_meaning import subject_of
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.github import ON_BRANCH, Commit, Relation
@@ -66,7 +67,7 @@ def position(github: GitHub, repository: str, commit: str, branch: str) -> Branc
     answer = github.call_optional(repository, failure, compare)
     if answer is None:
         return BranchPosition(branch, commit, "", None)
-    subject = str(answer["base_commit"]["commit"]["message"]).partition("\n")[0]
+    subject = subject_of(answer["base_commit"]["commit"]["message"])
     is_on_branch = answer["status"] in ON_BRANCH
     return BranchPosition(branch, commit, subject, answer["ahead_by"] if is_on_branch else None)
 
@@ -92,9 +93,7 @@ def commits_after(
     else:
         newest = []
     subjects = (
-        CommitSubject(
-            commit["sha"], commit["commit"]["message"].partition("\n")[0], commit["html_url"]
-        )
+        CommitSubject(commit["sha"], subject_of(commit["commit"]["message"]), commit["html_url"])
         for commit in newest[:most]
     )
     return ahead, behind, tuple(subjects)

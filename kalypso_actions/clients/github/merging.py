@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kalypso_actions.clients.github import idempotent_writes, pull_requests
 from kalypso_actions.clients.github.connection import GitHub
@@ -36,9 +36,13 @@ METHOD_NOT_ALLOWED: Final = re.compile(
 
 
 ENABLE: Final = """\
-mutation Enable($pull: ID!, $head: GitObjectID!, $method: PullRequestMergeMethod!) {
+mutation Enable(
+  $pull: ID!, $head: GitObjectID!, $method: PullRequestMergeMethod!, $headline: String
+) {
   enablePullRequestAutoMerge(
-    input: {pullRequestId: $pull, expectedHeadOid: $head, mergeMethod: $method}
+    input: {
+      pullRequestId: $pull, expectedHeadOid: $head, mergeMethod: $method, commitHeadline: $headline
+    }
   ) { clientMutationId }
 }"""
 
@@ -78,9 +82,17 @@ class Enabled:
 
 
 def merge(
-    github: GitHub, repository: str, number: int, *, head: str, method: Method = "merge"
+    github: GitHub,
+    repository: str,
+    number: int,
+    *,
+    head: str,
+    method: Method = "merge",
+    title: str = "",
 ) -> Merged | Refused:
     """Merge a pull request if its head is still the commit `head`.
+
+    `title` is the first line of the message; without it, and for a rebase, GitHub makes it.
 
     A refusal (missing review or check, conflict, rule, another head) is a return value: the pull
     request stays open for people. Raises GitHubError for every other failure.
@@ -98,8 +110,12 @@ def merge(
         return github.call(
             repository,
             f"pull request #{number} cannot be merged",
-            lambda target: Merged(target.get_pull(number).merge(sha=head, merge_method=method).sha),
+            lambda target: Merged(target.get_pull(number).merge(**given).sha),
         )
+
+    given: dict[str, Any] = {"sha": head, "merge_method": method}
+    if title:
+        given["commit_title"] = title
 
     delays = iter(idempotent_writes.DELAYS)
     while True:
@@ -115,18 +131,18 @@ def merge(
 
 
 def merge_as_allowed(
-    github: GitHub, repository: str, number: int, *, head: str
+    github: GitHub, repository: str, number: int, *, head: str, title: str = ""
 ) -> Merged | Refused:
     """Merge as `merge` does, with the first method that the repository allows."""
     for method in METHODS:
-        result = merge(github, repository, number, head=head, method=method)
+        result = merge(github, repository, number, head=head, method=method, title=title)
         if isinstance(result, Merged) or not METHOD_NOT_ALLOWED.search(result.reason):
             break
     return result
 
 
 def merge_when_allowed(
-    github: GitHub, repository: str, number: int, *, head: str
+    github: GitHub, repository: str, number: int, *, head: str, title: str = ""
 ) -> Merged | Enabled | Refused:
     """Merge a pull request at `head`, or let GitHub merge it as soon as the rules allow the merge.
 
@@ -135,18 +151,20 @@ def merge_when_allowed(
     pull = pull_requests.with_head(github, repository, number, head)
     if pull.auto_merge_by and pull.state == "open" and pull.merge_state not in MERGEABLE:
         return Enabled(f"its state is {pull.merge_state}")
-    merged = merge_as_allowed(github, repository, number, head=head)
+    merged = merge_as_allowed(github, repository, number, head=head, title=title)
     if isinstance(merged, Merged):
         return merged
-    refused = enable_auto_merge(github, repository, number, head=head)
+    refused = enable_auto_merge(github, repository, number, head=head, title=title)
     if refused is None:
         return Enabled(merged.reason)
     if NOT_NEEDED.search(refused.reason):
-        return merge_as_allowed(github, repository, number, head=head)
+        return merge_as_allowed(github, repository, number, head=head, title=title)
     return merged
 
 
-def enable_auto_merge(github: GitHub, repository: str, number: int, *, head: str) -> Refused | None:
+def enable_auto_merge(
+    github: GitHub, repository: str, number: int, *, head: str, title: str = ""
+) -> Refused | None:
     """Enable the auto-merge of an open pull request at `head`, unless it is enabled already.
 
     Return GitHub's refusal; None if the auto-merge is enabled now. Raises GitHubError.
@@ -162,8 +180,13 @@ def enable_auto_merge(github: GitHub, repository: str, number: int, *, head: str
     failure = f"the auto-merge of #{number} cannot be enabled"
     variables = {"pull": pull.node_id, "head": head}
 
+    def headline(method: str) -> dict[str, str]:
+        # GitHub refuses a message for a rebase.
+        return {"headline": title} if title and method != "rebase" else {}
+
     def write(method: str) -> PullRequest:
-        github.mutate(repository, failure, ENABLE, {**variables, "method": method.upper()})
+        values = {**variables, "method": method.upper(), **headline(method)}
+        github.mutate(repository, failure, ENABLE, values)
         return pull
 
     refused = None

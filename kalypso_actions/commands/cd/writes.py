@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.environment_branch import REPLACES, Environ
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.labels import WITHDRAWN
 from kalypso_actions.inputs.chain import CdInputs
+from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
 from kalypso_actions.model.github import CommitStatus, Relation
 from kalypso_actions.model.writes import (
     UNKNOWN,
@@ -91,7 +92,8 @@ class CdWrites:
                     message = f"{MESSAGE}\n\n{REPLACES}: {replaced}" if replaced else MESSAGE
                     yield self._push(facts, branch.own_name, branch.own_head, message)
                     own_head = NewCommit(self.control_plane, branch.own_name)
-                yield self._describe(branch, commit, own_head)
+                rollback = facts.advance.rollback
+                yield self._describe(branch, commit, own_head, rollback=rollback)
             case "superseded" if facts.rollback is None:
                 # The run that pushed our proposal may not have opened its pull request yet.
                 if proposal and proposal.pull is None and proposal.promoted_commit:
@@ -116,16 +118,26 @@ class CdWrites:
         )
 
     def _describe(
-        self, branch: EnvironmentBranch, promoted_commit: str, own_head: str | NewCommit
+        self,
+        branch: EnvironmentBranch,
+        promoted_commit: str,
+        own_head: str | NewCommit,
+        *,
+        rollback: bool = False,
     ) -> OpenPullRequest:
-        """Open the pull request of our branch, or update its text for `promoted_commit`."""
-        name = branch.environment.name
+        """Open the pull request of our branch, or update its text for `promoted_commit`.
+
+        `rollback`: this run's commit takes back the present one.
+        """
+        goes_back = rollback and promoted_commit == self.inputs.commit
+        kind: ChangeKind = "rollback" if goes_back else "promotion"
+        meaning = ChangeMeaning(kind, branch.environment.name, promoted_commit)
         return OpenPullRequest(
             repository=self.control_plane,
             head=branch.own_name,
             base=branch.name,
-            title=f"Promote {promoted_commit[:7]} to {name}",
-            body=proposal_body(name, branch.url, branch.promoted_commit, promoted_commit),
+            title=meaning.title,
+            body=proposal_body(meaning, branch.url, branch.promoted_commit),
             commit=own_head,
             former_labels=(WITHDRAWN,),
         )

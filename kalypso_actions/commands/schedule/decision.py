@@ -15,10 +15,12 @@ from kalypso_actions.gitops.proposal_decision import (
     propose,
 )
 from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.change_meaning import ChangeMeaning
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest
 from kalypso_actions.planning.plan import Plan
+from kalypso_actions.planning.proposal_meaning import proposal_meaning
 from kalypso_actions.report.pull_request import Mark, read_mark
 
 
@@ -27,8 +29,8 @@ class Proposal:
     """The proposal for one GitOps branch, and the decision about it.
 
     `known` is what GitHub knows of it before the run. `auto_merge` is the option that asks for an
-    automatic merge ("" for none). `is_described`: the body of our pull request describes the
-    commit on our branch and how it is merged.
+    automatic merge ("" for none). `meaning` is that of the merge. `is_described`: the text of our
+    pull request describes the commit on our branch, what it means, and how it is merged.
     """
 
     branch: GitOpsBranch
@@ -37,6 +39,7 @@ class Proposal:
     known: BranchProposals
     decision: ProposalDecision
     auto_merge: str
+    meaning: ChangeMeaning
     is_described: bool = False
     is_mass_removal: bool = False
 
@@ -151,7 +154,7 @@ def decide(
     proposals: tuple[Proposal, ...] = ()
     if not plan.problems:
         proposals = tuple(
-            _proposal(branch, changes, plan, of_branch, inputs, control_plane)
+            _proposal(branch, changes, plan, of_branch, inputs, control_plane, snapshot)
             for branch, changes, of_branch in zip(snapshot.branches, plan.trees, known, strict=True)
         )
     problems, warnings = list(plan.problems), list(plan.warnings)
@@ -189,18 +192,29 @@ def _proposal(
     known: BranchProposals,
     inputs: ScheduleInputs,
     control_plane: str,
+    snapshot: EnvironmentSnapshot,
 ) -> Proposal:
     proposed = propose(changes, branch.tree, plan.environment, plan.promoted_commit)
     decision = proposal_decision.decide(
         proposed, _open_proposal(known, branch), known.restrictions, force=inputs.force
     )
     auto_merge = proposal_decision.auto_merge(inputs.auto_merge, changes, branch.folder)
-    proposal = Proposal(branch, changes, proposed, known, decision, auto_merge)
+    sources, environments = snapshot.sources, snapshot.environments
+    meaning = proposal_meaning(
+        proposed, changes, branch.tree, plan, sources, environments, known.latest
+    )
+    proposal = Proposal(branch, changes, proposed, known, decision, auto_merge, meaning)
     mark = Mark(
-        plan.environment, branch.own_head or "", proposal.merged_by, control_plane=control_plane
+        plan.environment,
+        branch.own_head or "",
+        proposal.merged_by,
+        control_plane=control_plane,
+        means=f"{meaning.kind}-{inputs.title}",
     )
     present = read_mark(proposal.pull.body) if proposal.pull else None
-    is_described = present is not None and replace(present, tried=None) == mark
+    is_described = present is not None and replace(present, tried=None, means=mark.means) == mark
+    if present and present.means not in {"", mark.means} and changes.mass_removal is None:
+        is_described = False  # a new text would no longer say who allowed a mass removal
     return replace(proposal, is_described=is_described)
 
 

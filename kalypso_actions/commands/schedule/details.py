@@ -5,7 +5,7 @@ Nothing here changes the decision. A pull request's text leaves out what cannot 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
@@ -18,6 +18,7 @@ from kalypso_actions.clients.github import (
     repositories,
 )
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
+from kalypso_actions.commands.schedule.reading import has_own_main
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS
 from kalypso_actions.commands.shared.own_statuses import own_statuses
@@ -30,6 +31,7 @@ from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import changes_own, touches
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
+from kalypso_actions.model.change_meaning import ChangeMeaning
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,
@@ -38,7 +40,8 @@ from kalypso_actions.model.differences import (
     MaskedComparison,
     ValueChange,
 )
-from kalypso_actions.model.github import ON_BRANCH, CommitStatus, Issue, Visibility
+from kalypso_actions.model.github import ON_BRANCH, Issue, Visibility
+from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, RepositoryPath
 from kalypso_actions.model.layout import RECONCILER_FILE
 from kalypso_actions.model.object_ids import is_commit_id
@@ -66,9 +69,11 @@ CommitsOfRange = tuple[str, int, int, tuple[CommitSubject, ...]]
 class Arrivals:
     """The content of a proposal, without secrets, for the text of its pull request.
 
-    `others` are the numbers of people's pull requests that change the same files.
+    `others` are the numbers of people's pull requests that change the same files. `meaning` is that
+    of the proposal, with the commits of main (None: a text needs none).
     """
 
+    meaning: ChangeMeaning | None = None
     commits: tuple[CommitRange, ...] = ()
     comparison: MaskedComparison | None = None
     others: tuple[int, ...] = ()
@@ -80,8 +85,7 @@ class WriteDetails:
 
     `arrivals` belong to the GitOps branches. `known_issues` are the issues that may be ours, by our
     account `identity`; None: they are not written. `lost_checks` are the GitOps branches whose
-    merge check-promote may not know of, each with the attempt of its start. `latest` is the
-    promoted commit's status for the environment, as far as a start needs it. `refusals` are
+    merge check-promote may not know of, each with the attempt of its start. `refusals` are
     GitHub's: the run goes on without that.
     """
 
@@ -89,23 +93,29 @@ class WriteDetails:
     known_issues: tuple[Issue, ...] | None = None
     identity: Identity | None = None
     lost_checks: tuple[tuple[GitOpsBranch, int], ...] = ()
-    latest: CommitStatus | None = None
     refusals: tuple[Problem, ...] = ()
 
 
 def read_details(
-    decision: ScheduleDecision, masked_keys: Iterable[str], context: CommandContext
+    decision: ScheduleDecision,
+    position: BranchPosition | None,
+    masked_keys: Iterable[str],
+    context: CommandContext,
 ) -> WriteDetails:
-    """Read the details of the decided writes. Raises KalypsoError."""
+    """Read the details of the decided writes; `position` is that of the environment's commit.
+
+    Raises KalypsoError.
+    """
     if decision.writes_nothing:
         return WriteDetails()
     lookups = _Lookups(context)
     arrivals = {
-        proposal.branch: _arrivals(proposal, decision, lookups, masked_keys)
+        proposal.branch: _arrivals(proposal, decision, position, lookups, masked_keys)
         for proposal in decision.proposals
         if proposal.writes
     }
-    details = WriteDetails(arrivals)
+    refusals = dict.fromkeys(problem for known in decision.known for problem in known.refusals)
+    details = WriteDetails(arrivals, refusals=tuple(refusals))
     for read in (_with_lost_checks, _with_issues):
         try:
             details = read(details, decision, context)
@@ -129,19 +139,9 @@ def _with_issues(
 def _with_lost_checks(
     details: WriteDetails, decision: ScheduleDecision, context: CommandContext
 ) -> WriteDetails:
-    """Add the promoted commit's status for the environment, and merges whose check may be lost.
-
-    There is nothing to add if no start depends on them, or if main lies outside of the control
-    plane.
-    """
+    """Add merges whose check may be lost; none if main lies outside of the control plane."""
     sources, promoted_commit = decision.snapshot.sources, decision.plan.promoted_commit
-    mains = [base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO]
-    own = repository_key(context.url(context.control_plane))
-    continues = any(
-        item.is_open and item.merged_by and item.proposed.continues for item in decision.proposals
-    )
-    is_needed = continues or decision.is_merged
-    if promoted_commit is None or [repository_key(url) for url in mains] != [own] or not is_needed:
+    if promoted_commit is None or not decision.is_merged or not has_own_main(sources, context):
         return details
     posted = own_statuses(context, promoted_commit)
     latest = posted.get(table.context(sources.environment).lower())
@@ -149,7 +149,7 @@ def _with_lost_checks(
     branches = {
         branch.repository.lower(): branch for branch in reversed(decision.snapshot.branches)
     }
-    for branch in branches.values() if decision.is_merged else ():
+    for branch in branches.values():
         record_context = check_promote_context(sources.environment, branch.repository)
         attempt = next_check_attempt(
             latest,
@@ -159,7 +159,7 @@ def _with_lost_checks(
         )
         if attempt:
             lost_checks.append((branch, attempt))
-    return replace(details, latest=latest, lost_checks=tuple(lost_checks))
+    return replace(details, lost_checks=tuple(lost_checks))
 
 
 def _has_changed(branch: GitOpsBranch, context: CommandContext, gitops_commit: str) -> bool:
@@ -205,6 +205,7 @@ class _Lookups:
 def _arrivals(
     proposal: Proposal,
     decision: ScheduleDecision,
+    position: BranchPosition | None,
     lookups: _Lookups,
     masked_keys: Iterable[str],
 ) -> Arrivals:
@@ -232,11 +233,35 @@ def _arrivals(
         values=values,
     )
     secrets = secret_texts(mask, plan.assignments)
+    found = tuple(_with_commits(ranges, hidden, lookups))
     return Arrivals(
-        tuple(_with_commits(ranges, hidden, lookups)),
+        _meaning(proposal, sources, position, found, lookups),
+        found,
         mask.masked(comparison, frozenset().union(*secrets.values())),
         tuple(_others(proposal, plan, lookups.context)),
     )
+
+
+def _meaning(
+    proposal: Proposal,
+    sources: Snapshot,
+    position: BranchPosition | None,
+    found: Sequence[CommitRange],
+    lookups: _Lookups,
+) -> ChangeMeaning:
+    """Return the meaning of a proposal with the subject of its commit of main, unless it is secret.
+
+    `found` are the commits that come with it.
+    """
+    meaning = proposal.meaning
+    main = next((base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO), "")
+    if meaning.kind != "promotion" or position is None:
+        return meaning
+    subject = "" if _hidden(proposal, [main], lookups) else position.subject
+    for item in found:
+        if repository_key(item.repository) == repository_key(main) and item.head == meaning.commit:
+            return meaning.with_commits(subject, item.total, item.behind)
+    return meaning.with_commits(subject)
 
 
 def _others(proposal: Proposal, plan: Plan, context: CommandContext) -> Iterator[int]:

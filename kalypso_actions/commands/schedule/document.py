@@ -126,6 +126,7 @@ def _entries(decision: ScheduleDecision, done: Done) -> Iterator[PullRequestEntr
         yield PullRequestEntry(
             repository=proposal.branch.repository,
             number=pull.number,
+            title=pull.title,
             url=pull.url,
             action="merged" if isinstance(merge, Merged) else action,
             auto_merge=isinstance(merge, Enabled),

@@ -11,7 +11,7 @@ from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches
-from kalypso_actions.commands.shared.own_statuses import written_trees
+from kalypso_actions.commands.shared.own_statuses import own_statuses, written_trees
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
@@ -20,20 +20,22 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.github import ProposalOverview, PullRequest
+from kalypso_actions.model.github import CommitStatus, ProposalOverview, PullRequest
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.findings import judged
 from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.promotion import statuses as table
 from kalypso_actions.report.pull_request import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
@@ -64,7 +66,9 @@ class BranchProposals:
 
     `pulls` are pull requests with their role, `open_pulls` all open ones into the branch.
     `on_own_branch` is what our branch proposes (None: nothing, or it does not matter).
-    `restrictions` come from what people have rejected. `identity` is our account.
+    `restrictions` come from what people have rejected. `identity` is our account. `latest` is the
+    status of the promoted commit for the environment, if the branch names the commit already;
+    `refusals` say why GitHub does not return it.
     """
 
     identity: Identity
@@ -73,6 +77,8 @@ class BranchProposals:
     on_own_branch: OpenProposal | None = None
     restrictions: Restrictions = field(default_factory=Restrictions)
     overview: ProposalOverview = field(default_factory=ProposalOverview)
+    latest: CommitStatus | None = None
+    refusals: tuple[Problem, ...] = ()
 
     def of_role(self, role: Role) -> tuple[PullRequest, ...]:
         """Return the pull requests of a role."""
@@ -196,10 +202,14 @@ def _proposals(
     elif first and not first.merge_state:  # a list lacks it and `mergeable`
         first = pull_requests.get(context.github, branch.repository, first.number)
     on_own_branch, restrictions = None, Restrictions()
+    latest: CommitStatus | None = None
+    refusals: tuple[Problem, ...] = ()
     if proposed.has_changes:
         earlier = EarlierProposals(branch, changes, plan, snapshot.sources, overview, context)
         on_own_branch = earlier.on_own_branch()
         restrictions = earlier.restrictions(proposed)
+        if proposed.continues:
+            latest, refusals = _latest(snapshot.sources, plan, context)
     identity = context.github.identity(branch.repository)
     open_pulls = _open_pulls(overview, from_own, branch, context)
     elsewhere = [pull for pull in from_own if pull.base_branch != branch.branch]
@@ -215,7 +225,29 @@ def _proposals(
         on_own_branch=on_own_branch,
         restrictions=restrictions,
         overview=overview,
+        latest=latest,
+        refusals=refusals,
     )
+
+
+def has_own_main(sources: Snapshot, context: CommandContext) -> bool:
+    """Whether main lies in the control plane, where the statuses of its commits are."""
+    mains = [base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO]
+    own = repository_key(context.url(context.control_plane))
+    return [repository_key(url) for url in mains] == [own]
+
+
+def _latest(
+    sources: Snapshot, plan: Plan, context: CommandContext
+) -> tuple[CommitStatus | None, tuple[Problem, ...]]:
+    """Return the promoted commit's status for the environment, and GitHub's refusal."""
+    if plan.promoted_commit is None or not has_own_main(sources, context):
+        return None, ()
+    try:
+        posted = own_statuses(context, plan.promoted_commit)
+    except GitHubError as error:
+        return None, error.problems
+    return posted.get(table.context(plan.environment).lower()), ()
 
 
 def _role(

@@ -15,6 +15,7 @@ from kalypso_actions.commands.shared.labels import FAILURE_LABELS, KALYPSO, PROM
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, ends_auto_merge
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.change_meaning import ChangeMeaning, harmless, shortened
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch
@@ -34,7 +35,6 @@ from kalypso_actions.model.writes import (
     Write,
     WriteIssue,
 )
-from kalypso_actions.promotion.requests import meaning_of_push
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report import failure_issues, markdown, pull_request
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
@@ -188,7 +188,7 @@ class ScheduleWrites:
             repository=branch.repository,
             head=branch.own_branch,
             base=branch.branch,
-            title=pull_request.title(branch.branch, branch.own_branch),
+            title=self._title(proposal),
             body=body,
             commit=commit,
             known=pull,
@@ -200,6 +200,18 @@ class ScheduleWrites:
             repository_labels=proposal.known.overview.labels,
             former_labels=(WITHDRAWN,),
         )
+
+    def _meaning(self, proposal: Proposal) -> ChangeMeaning:
+        arrivals = self.details.arrivals.get(proposal.branch, Arrivals())
+        return arrivals.meaning or proposal.meaning
+
+    def _title(self, proposal: Proposal) -> str:
+        """Return the title; a pull request whose text stays keeps its title."""
+        if proposal.pull and not proposal.writes:
+            return proposal.pull.title
+        if self.run.inputs.title == "upstream":
+            return pull_request.upstream_title(proposal.branch.branch, proposal.branch.own_branch)
+        return self._meaning(proposal).title
 
     def _text(self, proposal: Proposal) -> PullRequestText:
         run, plan = self.run, self.decision.plan
@@ -214,7 +226,8 @@ class ScheduleWrites:
             folder=proposal.branch.folder,
             main=CommitLink.on(run.url, plan.promoted_commit),
             before=CommitLink.on(run.url, proposal.proposed.branch_promoted_commit),
-            promoted=proposal.proposed.is_promotion,
+            meaning=self._meaning(proposal),
+            title=run.inputs.title,
             auto_merge=proposal.merged_by,
             allowed_by=(run.actor or "Somebody") if is_allowed else "",
             left_out=LeftOutEntry.all_of(plan.left_out),
@@ -264,22 +277,17 @@ class ScheduleWrites:
 
     def _merge(self, proposal: Proposal) -> Iterator[MergePullRequest | NoteRefusal]:
         """Merge the pull request if the inputs ask for it, and nothing speaks against it."""
-        branch, pull, proposed = proposal.branch, proposal.pull, proposal.proposed
+        branch, pull = proposal.branch, proposal.pull
         if not proposal.merged_by:
             if pull and pull.mergeable is False and proposal.decision.action == "leave":
                 # A new commit would conflict too.
                 yield NoteRefusal(branch.repository, pull, branch.head)
             return
-        meaning = meaning_of_push(
-            proposed.branch_promoted_commit,
-            proposed.promoted_commit,
-            goes_back=False,
-            environment_commit=proposed.promoted_commit,
-            latest=self.details.latest,
-        )
         merge = NewCommit(branch.repository, branch.branch)
-        start = self._check_promote(branch, merge, meaning.promoted_commit)
-        yield MergePullRequest(proposal.opened, proposal.commit, branch.head, pull, start)
+        promoted_commit = proposal.meaning.commit if proposal.meaning.goes_on else ""
+        start = self._check_promote(branch, merge, promoted_commit)
+        title = shortened(harmless(self._title(proposal)))
+        yield MergePullRequest(proposal.opened, proposal.commit, branch.head, pull, start, title)
 
     def _lost_checks(self) -> Iterator[StartWorkflow]:
         promoted_commit = self.decision.plan.promoted_commit or ""

@@ -352,7 +352,8 @@ def _merge(write: MergePullRequest, context: CommandContext, done: Done) -> None
     if pull is None:
         return
     before = pull_requests.get(github, repository, pull.number)
-    result = merging.merge_when_allowed(github, repository, pull.number, head=commit)
+    title = f"{write.title} (#{pull.number})" if write.title else ""
+    result = merging.merge_when_allowed(github, repository, pull.number, head=commit, title=title)
     done.merges[repository, pull.number] = result
     if isinstance(result, merging.Merged):
         done.commits[NewCommit(repository, write.pull_request.base)] = result.commit

@@ -152,7 +152,7 @@ def _nothing_done(acme: Organisation) -> None:
 def _cd_proposed(acme: Organisation) -> None:
     (pull,) = acme.pulls(CONTROL_PLANE)
     commit = acme.head("main") or ""
-    assert pull["title"] == f"Promote {commit[:7]} to dev"
+    assert pull["title"] == f"dev: promote {commit[:7]}"
     assert acme.statuses(commit) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
 
 

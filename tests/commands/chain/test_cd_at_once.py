@@ -89,7 +89,7 @@ def test_the_title_of_an_overtaken_run_does_not_last(acme: Organisation) -> None
     run(acme, older, mode="pull-request")
     between.result(timeout=0)
     (pull,) = acme.pulls(CONTROL_PLANE)
-    assert pull["title"] == f"Promote {newer[:7]} to dev"
+    assert pull["title"] == f"dev: promote {newer[:7]}"
     assert newer in pull["body"]
     assert older not in pull["body"]
     assert acme.statuses(older)[DEV][1] == f"Superseded by {newer[:7]}"
@@ -107,7 +107,7 @@ def test_an_older_commit_between_the_push_and_its_pull_request(acme: Organisatio
     between.result(0)
     assert acme.files(PROPOSALS)["base-repo.yaml"] == documents.base_repo(acme.url(), newer)
     (pull,) = acme.pulls(CONTROL_PLANE, "all")
-    assert pull["title"] == f"Promote {newer[:7]} to dev"
+    assert pull["title"] == f"dev: promote {newer[:7]}"
     assert newer in pull["body"]
     assert acme.statuses(older) == {DEV: ("pending", f"Superseded by {newer[:7]}")}
     assert acme.statuses(newer) == {DEV: ("pending", f"Waiting for #{pull['number']}")}
@@ -130,7 +130,7 @@ def test_the_branch_of_an_ended_pull_request_proposes_nothing(acme: Organisation
         run(acme, older, mode="pull-request", promoted_from="ci")
         expected = older
     (pull,) = acme.pulls(CONTROL_PLANE)
-    assert pull["title"] == f"Promote {expected[:7]} to dev"
+    assert pull["title"] == f"dev: promote {expected[:7]}"
 
 
 @pytest.mark.parametrize("mode", ["commit", pytest.param("pull-request", marks=pytest.mark.slow)])
@@ -151,7 +151,7 @@ def test_several_at_once(acme_over_http: Organisation, mode: str) -> None:
     pulls = acme.pulls(CONTROL_PLANE, "all")
     last = "Promoted" if mode == "commit" else f"Waiting for #{pulls[0]['number']}"
     assert acme.statuses(main[-1]) == {DEV: ("pending", last)}
-    titles = [] if mode == "commit" else [f"Promote {main[-1][:7]} to dev"]
+    titles = [] if mode == "commit" else [f"dev: promote {main[-1][:7]}"]
     assert [pull["title"] for pull in pulls] == titles
 
 

@@ -45,7 +45,7 @@ def test_a_commit_is_proposed(acme: Organisation) -> None:
     result = run(acme, new, promoted_from="ci")
     (pull,) = acme.pulls(CONTROL_PLANE)
     assert (pull["head"]["ref"], pull["base"]["ref"]) == (OURS, "dev")
-    assert pull["title"] == f"Promote {new[:7]} to dev"
+    assert pull["title"] == f"dev: promote {new[:7]}"
     assert pull["body"].startswith("<!-- kalypso:v1 kind=promotion environment=dev -->\n")
     assert f"/compare/{old}...{new}" in pull["body"]
     assert result.document.outputs() == {

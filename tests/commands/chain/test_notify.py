@@ -36,7 +36,7 @@ def test_a_promotion(acme: Organisation) -> None:
         "run-url": notified.run_url,
     }
     assert result.summary.startswith("## kalypso notify: started check-promote for `dev`\n")
-    assert "| `dev` | a promotion |" in result.summary
+    assert f"| `dev` | promote {commit[:7]} |" in result.summary
     assert acme.statuses(commit) == {}
 
 
@@ -84,7 +84,7 @@ def test_a_revert_is_not_promoted_and_a_rollback_by_cd_is(acme: Organisation) ->
     merge(acme, new)
     merged = merge(acme, old)
     base_repo(acme, new)
-    assert "a revert: nothing is promoted" in run(acme).summary
+    assert "revert that promotes nothing" in run(acme).summary
     assert starts(acme) == [checks(merged)]
     base_repo(acme, old)
     run(acme)

@@ -31,14 +31,17 @@ def test_the_first_proposal(acme: Organisation) -> None:
     assert not done.failed
     (pull,) = acme.pulls()
     assert (pull["head"]["ref"], pull["base"]["ref"]) == (OWN, "dev")
-    assert pull["title"] == "Update manifests in dev from kalypso/dev"
+    assert pull["title"] == f'dev: promote {main[:7]} "Initial commit"'
     head = acme.head(OWN, GITOPS)
-    first, sentence, *_ = pull["body"].splitlines()
+    first, _, sentence, *_ = pull["body"].splitlines()
     assert first == (
         f"<!-- kalypso:v1 kind=pull-request environment=dev commit={head} "
-        f"control-plane={CONTROL_PLANE} -->"
+        f"control-plane={CONTROL_PLANE} means=promotion-meaning -->"
     )
-    assert sentence == "This PR updates the manifests in GitOps Repo"
+    assert (
+        sentence
+        == "After the merge, the clusters of 2 cluster types follow this branch; then stage."
+    )
     assert (
         f"This pull request **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main."
         in pull["body"]

@@ -15,7 +15,7 @@ from tests.commands.chain.organisation import EDGE, GITOPS, Organisation
 from tests.commands.chain.proposals import actions, change_main, configure, labels, promote, run
 
 BUDGET = 20
-FIRST = 14
+FIRST = 15
 """Our branch, the labels and the pull request do not exist yet."""
 UPDATED = 12
 UNCHANGED = 7
@@ -23,7 +23,7 @@ AFTER_MERGE = (15, 15, 9)
 """The same after the first pull request was merged."""
 PROMOTIONS = (17, 17)
 """Another commit of main in a new pull request, and in the same one."""
-FIRST_COMMIT = 13
+FIRST_COMMIT = 14
 """The first commit of main in an open pull request."""
 FIRST_PROMOTION = 18
 """Another commit of main in an open pull request that was no promotion."""
