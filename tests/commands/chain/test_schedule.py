@@ -97,7 +97,11 @@ def test_the_pull_requests_in_the_document(acme: Organisation) -> None:
     document = run(acme)
     assert document.pull_requests == (
         PullRequestEntry(
-            repository=GITOPS, number=1, url=f"{acme.url(GITOPS)}/pull/1", action="created"
+            repository=GITOPS,
+            number=1,
+            title=acme.pulls()[0]["title"],
+            url=f"{acme.url(GITOPS)}/pull/1",
+            action="created",
         ),
     )
     assert FLUX in document.changes.added
