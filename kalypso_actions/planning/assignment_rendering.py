@@ -178,8 +178,9 @@ class AssignmentRenderer:
         if self._key_reads and not isinstance(outcome, rendering.Failure):
             rendered = assignment, outcome
             return (
-                self._key_reads.failure(assignment)
+                self._key_reads.failure(assignment, of_config=True)
                 or rendering.missing_value_failure(rendered, self._fleet.templates)
+                or self._key_reads.failure(assignment, of_config=False)
                 or outcome
             )
         return outcome

@@ -16,8 +16,9 @@ from kalypso_actions.errors import Finding, Location, leveled
 from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import abbreviated, counted
-from kalypso_actions.model.kinds import Assignment, Fleet, Template
+from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet, Template
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.planning.fleet_checks.documents import KEY_UNSET
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.layers import AppliedSchema
 from kalypso_go import gotemplate
@@ -30,8 +31,6 @@ STEP: Final = 10
 
 KEPT: Final = 10_000
 """The most results to keep."""
-
-KEY_UNSET: Final = "template-key-unset"
 
 _MISSING: Final = re.compile(r"- (?:([\w.-]+): )?([\w.-]+) is required")
 
@@ -96,9 +95,9 @@ class ConfigValidator:
 
 
 class ConfigKeyRead(NamedTuple):
-    """A key of the configuration that a Template reads without a guard, and all places.
+    """A key of a map of assignments that a Template reads without a guard, and all places.
 
-    `path` has the keys above it first, and `gotemplate.EACH` for each item of a list.
+    `path` has the field and the keys above it first, and `gotemplate.EACH` for each item of a list.
     """
 
     template: str
@@ -106,18 +105,28 @@ class ConfigKeyRead(NamedTuple):
     places: tuple[Location, ...]
 
     @property
+    def is_of_config(self) -> bool:
+        """Whether the key is one of the configuration, and not of a target."""
+        return self.path[0] == "ConfigData"
+
+    @property
     def key(self) -> str:
-        """The key with the keys above it, as in `hosts[].name`."""
+        """The field and the key, as in `ConfigData.hosts[].name`."""
         return ".".join(self.path).replace(f".{gotemplate.EACH}", gotemplate.EACH)
 
     @property
     def message(self) -> str:
         """The finding for assignments without a value, without their names."""
-        return f"no layer sets .ConfigData.{self.key}, which Template {self.template!r} reads"
+        nobody = "no layer sets" if self.is_of_config else "the target has no"
+        return f"{nobody} .{self.key}, which Template {self.template!r} reads"
+
+    def is_of(self, target: DeploymentTarget) -> bool:
+        """Return whether a target has the key; for keys of targets alone."""
+        return self.path[1] in (target.labels if self.path[0] == "Labels" else target.manifests)
 
 
 class ConfigKeyReads:
-    """The keys of the configuration that the Templates of a fleet read without a guard."""
+    """The keys that the Templates of a fleet read of configuration and targets without a guard."""
 
     def __init__(self, fleet: Fleet, platform_config: PlatformConfig) -> None:
         self._platform_config = platform_config
@@ -130,28 +139,40 @@ class ConfigKeyReads:
             ]
             for item in fleet.cluster_types
         }
+        self._manifest_keys = {key for target in fleet.targets for key in target.manifests}
+        of_targets = (read for reads in templates.values() for read in reads)
+        self._lacking = {
+            read: {target.name for target in fleet.targets if not read.is_of(target)}
+            for read in of_targets
+            if not read.is_of_config
+        }
 
     def unset(self, assignments: Iterable[Assignment]) -> dict[ConfigKeyRead, list[Assignment]]:
-        """Return the assignments for which no layer sets a key, by the place that reads it."""
+        """Return the assignments for which nothing sets a key, by the place that reads it."""
         by_cluster_type: dict[str, list[Assignment]] = {}
         for item in assignments:
             by_cluster_type.setdefault(item.cluster_type.name, []).append(item)
         unset: dict[ConfigKeyRead, list[Assignment]] = {}
         for name, items in by_cluster_type.items():
-            reads = self._reads[name]
-            keys = {read.path[0] for read in reads}
+            reads = [read for read in self._reads[name] if read.is_of_config]
+            keys = {read.path[1] for read in reads}
             for alike in self._platform_config.combinations(items, keys) if reads else ():
                 for read in reads:
-                    if self._is_unset(read.path, alike[0]):
+                    if self._is_unset(read, alike[0]):
                         unset.setdefault(read, []).extend(alike)
+            for read in self._reads[name]:
+                lacking = self._lacking.get(read)
+                alike = [item for item in items if item.target.name in lacking] if lacking else []
+                if alike:
+                    unset.setdefault(read, []).extend(alike)
         return unset
 
-    def failure(self, assignment: Assignment) -> rendering.Failure | None:
-        """Return the first key that no layer sets for an assignment as its failure."""
+    def failure(self, assignment: Assignment, *, of_config: bool) -> rendering.Failure | None:
+        """Return the first key that nothing sets for an assignment as its failure."""
         for read in self._reads[assignment.cluster_type.name]:
-            if self._is_unset(read.path, assignment):
-                advice = self._advice(read, assignment)
-                return rendering.Failure(read.message, read.places[0], advice, code=KEY_UNSET)
+            if read.is_of_config == of_config and self._is_unset(read, assignment):
+                where, advice = self._place(read, assignment), self._advice(read, assignment)
+                return rendering.Failure(read.message, where, advice, code=KEY_UNSET)
         return None
 
     def findings(
@@ -161,53 +182,72 @@ class ConfigKeyReads:
     ) -> list[Finding]:
         """Return one warning for each key, with an assignment as an example.
 
-        `gaps` are warnings about missing values; those with the same cause are left out.
+        `gaps` are warnings about missing values; of two with one cause, only one is returned.
         """
-        places = {where for read in unset for where in read.places}
+        gaps = list(gaps)
+        places = {where for read in unset if read.is_of_config for where in read.places}
+        told = {item.where for item in gaps}
         others = (item for item in gaps if item.where not in places)
         return [*leveled(others, "warning", "assignment")] + [
             Finding(
                 f"{read.message}, for {counted(len(items), 'assignment')} "
                 f"({abbreviated([_name(items[0])], 1, len(items) - 1)})",
-                read.places[0],
+                self._place(read, items[0]),
                 self._advice(read, items[0]),
                 KEY_UNSET,
                 level="warning",
                 scope="assignment",
+                related=read.places[:1],
             )
             for read, items in unset.items()
+            if read.is_of_config or told.isdisjoint(read.places)
         ]
 
-    def _is_unset(self, path: Sequence[str], assignment: Assignment) -> bool:
+    def _is_unset(self, read: ConfigKeyRead, assignment: Assignment) -> bool:
         """Return whether an assignment lacks a key, and has the keys above it."""
-        key, *inner = path
+        if not read.is_of_config:
+            return not read.is_of(assignment.target)
+        _, key, *inner = read.path
         entries = self._platform_config.entries_of(key)
         applies = any(not self._platform_config.lacking(assignment, entry) for entry in entries)
         if not (inner and applies):
             return not (inner or applies)
-        maps = self._maps(path, assignment)
-        return bool(maps) and all(isinstance(m, Mapping) and path[-1] not in m for m in maps)
+        maps = self._maps(read, assignment)
+        return bool(maps) and all(isinstance(m, Mapping) and inner[-1] not in m for m in maps)
 
-    def _maps(self, path: Sequence[str], assignment: Assignment) -> list[object]:
-        """Return the values that should have the last key of a path."""
+    def _maps(self, read: ConfigKeyRead, assignment: Assignment) -> list[object]:
+        """Return the values that should have a key of the configuration."""
         values: list[object] = [self._platform_config.config_of(assignment).values]
-        for key in path[:-1]:
+        for key in read.path[1:-1]:
             values = [inner for outer in values for inner in _below(outer, key)]
         return values
 
+    def _place(self, read: ConfigKeyRead, assignment: Assignment) -> Location:
+        """Return the target that lacks a key that others have, else the place in the Template."""
+        is_usual = read.path[-1] in {*rendering.USUAL_KEYS, *self._manifest_keys}
+        is_of_target = read.path[0] == "Manifests" and is_usual
+        return assignment.target.where if is_of_target else read.places[0]
+
     def _advice(self, read: ConfigKeyRead, assignment: Assignment) -> str:
-        *above, key = read.path
-        known = {entry.key for entry in self._platform_config.entries}
-        if above:
-            maps = self._maps(read.path, assignment)
-            known = {str(name) for item in maps if isinstance(item, Mapping) for name in item}
+        field, *above, key = read.path
+        target = assignment.target
+        if read.is_of_config:
+            known = {entry.key for entry in self._platform_config.entries}
+            if above:
+                maps = self._maps(read, assignment)
+                known = {str(name) for item in maps if isinstance(item, Mapping) for name in item}
+            action = "set the key in a ConfigMap that applies there"
+        elif field == "Labels":
+            known = {*target.labels}
+            action = "add the label to the target"
+        else:
+            known = {*target.manifests}
+            action = "add the key to the target's manifests"
         close = nearest(key, sorted(known - {key}))
-        suggestion = f"did you mean {close}? Otherwise set" if close else "set"
-        field = f".{key}" if gotemplate.EACH in above else f".ConfigData.{read.key}"
-        return (
-            f"{suggestion} the key in a ConfigMap that applies there, or give it a default: "
-            f'{{{{ {field} | default "" }}}}'
-        )
+        if close:
+            action = f"did you mean {close}? Otherwise {action}"
+        shown = f".{key}" if gotemplate.EACH in above else f".{read.key}"
+        return f'{action}, or give it a default: {{{{ {shown} | default "" }}}}'
 
 
 def _below(value: object, key: str) -> Iterable[object]:
@@ -219,10 +259,10 @@ def _below(value: object, key: str) -> Iterable[object]:
 
 def _reads(template: Template) -> list[ConfigKeyRead]:
     places: dict[tuple[str, ...], dict[Location, None]] = {}
-    for keys, guarded, where in rendering.keys_read(template):
-        for number in range(guarded, len(keys)):
-            if keys[number] != gotemplate.EACH:
-                places.setdefault(keys[: number + 1], {})[where] = None
+    for path, guarded, where in rendering.keys_read(template):
+        for number in range(max(guarded, 1), len(path)):
+            if path[number] != gotemplate.EACH:
+                places.setdefault(path[: number + 1], {})[where] = None
     return [ConfigKeyRead(template.name, path, tuple(at)) for path, at in places.items()]
 
 

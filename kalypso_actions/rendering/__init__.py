@@ -24,6 +24,7 @@ from kalypso_actions.rendering.registration_budget import Spend, is_excessive, s
 from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.template_lint import (
     PRINTS_NOTHING,
+    USUAL_KEYS,
     Rendered,
     fields_read,
     keys_read,
@@ -38,6 +39,7 @@ from kalypso_actions.rendering.template_lint import (
 __all__ = [
     "OF_TEMPLATES",
     "PRINTS_NOTHING",
+    "USUAL_KEYS",
     "Failure",
     "Options",
     "Rendered",

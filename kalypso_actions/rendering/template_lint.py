@@ -88,22 +88,26 @@ _GUARDS: Final = frozenset({"coalesce", "default", "empty", "hasKey", "or", "ter
 """The functions that accept a key without a value."""
 
 
-def keys_read(template: Template) -> Iterator[tuple[tuple[str, ...], int, Location]]:
-    """Yield each key of the configuration that a Go template reads without a guard, and its place.
+MAPS: Final = frozenset({"ConfigData", "Labels", "Manifests"})
+"""The fields of an assignment that are maps."""
 
-    A key comes with the keys below it (`gotemplate.EACH` for each item), and with the number of the
-    first ones that a guard accepts without a value. In Jinja2, a key without a value is an error
-    already.
+
+def keys_read(template: Template) -> Iterator[tuple[tuple[str, ...], int, Location]]:
+    """Yield each key of a map that a Go template reads without a guard, and its place.
+
+    A key comes with the field and the keys around it (`gotemplate.EACH` for each item), and with
+    the number of the first ones that a guard accepts without a value. In Jinja2, a key without a
+    value is an error already.
     """
     for index, source in enumerate(() if is_jinja(template) else template.manifests):
         for text in _texts(source):
             with suppress(gotemplate.TemplateError):
                 required = gotemplate.required_fields(text, FUNCTIONS, REFUSED, _GUARDS)
-                for (field, *keys), guarded, line, column in required:
+                for path, guarded, line, column in required:
                     is_text = isinstance(source, str)
-                    if field == "ConfigData" and keys and keys[0] != gotemplate.EACH:
+                    if path[0] in MAPS and gotemplate.EACH not in path[1:2]:
                         where = template.at(index, line, column) if is_text else template.at(index)
-                        yield tuple(keys), max(guarded - 1, 0), where
+                        yield path, guarded, where
 
 
 def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:

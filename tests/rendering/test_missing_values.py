@@ -10,6 +10,7 @@ from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import ConfigMap, Template
 from kalypso_actions.planning.config_checks import _reads
 from kalypso_actions.planning.plan import Plan, PlanOptions
+from kalypso_actions.rendering import keys_read
 from kalypso_go.gotemplate.analysis import required_fields
 from tests.breaks import breaks, turned
 from tests.builders import TEMPLATES, cluster_type, config_map, fleet, policy, target, template
@@ -104,7 +105,7 @@ def unset(text: str, *config_maps: ConfigMap) -> list[tuple[str, int]]:
         "{{ range .ConfigData.K }}{{ . }}{{ else }}none{{ end }}",
         "{{ $k := .ConfigData.K }}{{ $k | default 1 }}",
         "{{ toYaml .ConfigData }}",
-        "{{ .Labels.K | quote }}",
+        "{{ .Labels.K | default 1 }}",
         "{{ define `t` }}{{ .ConfigData.K }}{{ end }}",
     ],
 )
@@ -136,6 +137,51 @@ def test_a_guarded_key_may_be_unset(text: str) -> None:
 def test_a_key_without_guard_is_told_whatever_follows(text: str) -> None:
     message = "no layer sets .ConfigData.K, which Template 'config' reads, for 2 assignments "
     assert unset(f"a: b\n{text}\n") == [(message + "(app-web on large and 1 more)", 9)]
+
+
+@breaks(
+    "only the configuration counts as data of a Template",
+    turned(keys_read, "path[0] in MAPS", 'path[0] == "ConfigData"'),
+)
+@pytest.mark.parametrize(
+    ("text", "place", "shown"),
+    [
+        (
+            "{{ .Labels.K | quote }}",
+            ("config.yaml", 8),
+            "the target has no .Labels.K, which Template 'config' reads, for 1 assignment (app-b on "
+            "large)",
+        ),
+        (
+            "{{ .Manifests.url | quote }}",
+            ("config.yaml", 8),
+            "the target has no .Manifests.url, which Template 'config' reads, for 2 assignments "
+            "(app-a on large and 1 more)",
+        ),
+        (
+            "{{ .Manifests.branch | quote }}",
+            ("app.yaml", 1),
+            "the target has no .Manifests.branch, which Template 'config' reads, for 1 assignment "
+            "(app-b on large)",
+        ),
+    ],
+)
+def test_a_key_that_targets_lack_is_told_at_its_place(
+    text: str, place: tuple[str, int], shown: str
+) -> None:
+    made = plan(
+        fleet(
+            cluster_types=[cluster_type("large")],
+            policies=[policy("all")],
+            targets=[target("a", K="1"), target("b", manifests={"repo": "r", "brnch": "main"})],
+            templates=[*TEMPLATES[:2], template("config", text)],
+        )
+    )
+    assert [
+        (item.message, (item.where.path, item.where.line))
+        for item in made.warnings
+        if item.code == "template-key-unset" and item.where
+    ] == [(shown, place)]
 
 
 NESTED = config_map("k", {"K": "a: 1\nb: {c: 2}\nl: [{n: 1}, {n: 2, m: 3}]\ne: []\n"})

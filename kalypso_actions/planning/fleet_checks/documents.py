@@ -35,6 +35,7 @@ from kalypso_actions.rendering import unknown_fields
 FIELD_UNKNOWN: Final = "template-field-unknown"
 CONTENT_TYPES: Final = frozenset({"", "sh", "yaml"})
 NO_VALUE: Final = "template-no-value"
+KEY_UNSET: Final = "template-key-unset"
 FAILURES: Final = frozenset({"template-failed", NO_VALUE})
 """The problems that an unknown field of a template causes."""
 
@@ -99,6 +100,7 @@ def merge_field_faults(
         for item in remaining
         if not (item.code == FIELD_UNKNOWN and item.where in failed)
         and not (item.code == NO_VALUE and item.where in advice)
+        and not (item.code == KEY_UNSET and {item.where, *item.related} & advice.keys())
     ]
 
 
