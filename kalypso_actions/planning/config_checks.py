@@ -82,7 +82,7 @@ class ConfigValidator:
 
         schemas = self._platform_config.applied_schemas(assignment)
         traced = self._traces.get((combination, schemas), payer, spend, trace)
-        return rendering.Failure(message, traced.where, traced.text, code="config-refused")
+        return rendering.Failure(message, traced.where, traced.text, code=traced.code)
 
     def _other_layers(self, assignment: Assignment, key: str) -> str:
         """Name a layer that sets a key but does not apply to an assignment."""
@@ -311,6 +311,7 @@ class _Trace:
     where: Location
     text: str
     is_value: bool = False
+    code: str = rendering.REFUSED_CONFIG
 
 
 def _nothing(_: int) -> None:
@@ -327,7 +328,12 @@ def _trace_all(
     other_layers: Callable[[str], str],
     spend: rendering.Spend,
 ) -> _Trace:
-    """Trace the violations of all schemas; at least one schema must be violated."""
+    """Trace the violations of all schemas; at least one schema must be violated, or broken."""
+    for schema in schemas:
+        fault = config_schemas.schema_fault(schema.text)
+        if fault:
+            where, text = schema.locate(fault.position), f"{schema.name}: {fault.advice}"
+            return _Trace(where, text, code=rendering.BROKEN_SCHEMA)
     places = {".".join(map(str, path)): origins for path, origins in config.origins.items()}
     all_traces = (_trace(schema, config, places, other_layers, spend) for schema in schemas)
     traces = [trace for trace in all_traces if trace]

@@ -241,7 +241,7 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
         )
         others = [other for name, other in targets.items() if name != target.registration]
         match item.failure:
-            case rendering.Failure(code="config-refused"):
+            case rendering.Failure(code=rendering.REFUSED_CONFIG | rendering.BROKEN_SCHEMA):
                 bare = dataclasses.replace(target, config_schemas=())
                 other = dataclasses.replace(assignment, target=bare)
                 return validator.failure(other, item.config) is None

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import (
@@ -387,6 +387,9 @@ def _without_templates(
         diagnostics.notes.append(Problem(message, where, advice, "templates-unchecked"))
 
 
+_REPORTED: Final = rendering.OF_TEMPLATES | {rendering.BROKEN_SCHEMA}
+"""Failures that the checks of documents report."""
+
 _Failures = dict[tuple[Location, str], Problem]
 """Failures by place and message."""
 
@@ -488,8 +491,7 @@ def _rendered(
             else:
                 checked += _checked(alike[1:], platform_config, renderer, checker)
             yield from ((other, outcome) for other in alike)
-        elif not outcome.is_consequence and outcome.code not in rendering.OF_TEMPLATES:
-            # Validation reports the failures of Templates.
+        elif not outcome.is_consequence and outcome.code not in _REPORTED:
             key = outcome.where, outcome.message
             failures.setdefault(key, outcome.problem_of(assignment))
 

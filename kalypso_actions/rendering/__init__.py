@@ -11,7 +11,7 @@ registration together have a limit of work (`registration_budget`).
 
 from kalypso_actions.rendering.data import TemplateData, namespace_of
 from kalypso_actions.rendering.delivered import special_texts
-from kalypso_actions.rendering.failures import OF_TEMPLATES, Failure
+from kalypso_actions.rendering.failures import BROKEN_SCHEMA, OF_TEMPLATES, REFUSED_CONFIG, Failure
 from kalypso_actions.rendering.folder_files import (
     Options,
     is_builtin_config,
@@ -37,8 +37,10 @@ from kalypso_actions.rendering.template_lint import (
 )
 
 __all__ = [
+    "BROKEN_SCHEMA",
     "OF_TEMPLATES",
     "PRINTS_NOTHING",
+    "REFUSED_CONFIG",
     "USUAL_KEYS",
     "Failure",
     "Options",

@@ -12,6 +12,8 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.rendering.data import DATA_TYPE, FIELDS, FUNCTIONS
 from kalypso_go.gotemplate.builtins import BUILTINS
 
+REFUSED_CONFIG: Final = "config-refused"
+BROKEN_SCHEMA: Final = "schema-invalid"
 OF_TEMPLATES: Final = frozenset({"template-invalid", "template-missing"})
 """Failures of all assignments of a cluster type; their messages name no single assignment."""
 
@@ -52,7 +54,7 @@ class Failure:
             return self.plain
         message = self.message.strip()
         first, *reasons = message.splitlines()
-        if self.code != "config-refused" or len(reasons) != 1:
+        if self.code not in {REFUSED_CONFIG, BROKEN_SCHEMA} or len(reasons) != 1:
             return message
         return f"{first.strip()} {reasons[0].strip().removeprefix('- ')}"
 

@@ -209,7 +209,7 @@ def _base_paths(own: Reading) -> Iterator[tuple[Document, str]]:
 def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     """Report places that two owners write to: each would delete the other's files."""
     environments = view.environments or {}
-    diagnostics.warnings += _shared_branches(environments)
+    shared = _shared_branches(view, diagnostics)
     by_branch: dict[tuple[str, str], dict[str, _GitOpsPlace]] = {}
     for scope in view.scopes:
         for repo in scope.fleet.gitops_repos:
@@ -218,7 +218,8 @@ def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
             if repository:
                 own = _GitOpsPlace(scope.environment, repo)
                 other = by_branch.setdefault((repository, branch), {}).setdefault(path, own)
-                if other.environment != own.environment:
+                is_one_branch = own.environment in shared.get(other.environment, ())
+                if other.environment != own.environment and not is_one_branch:
                     diagnostics.problems.append(_shared_gitops_place(own, other, view))
     for places in by_branch.values():
         diagnostics.warnings += _nested_gitops_places(places)
@@ -231,19 +232,34 @@ class _GitOpsPlace(NamedTuple):
     repo: GitOpsRepo
 
 
-def _shared_branches(environments: Mapping[str, Environment]) -> Iterator[Problem]:
-    first: dict[_Place, Environment] = {}
-    for environment in environments.values():
-        other = first.setdefault(_written_place(environment.control_plane), environment)
-        if other is not environment:
-            yield Problem(
-                f"Environments {other.name!r} and {environment.name!r} have the same branch, "
-                f"{environment.control_plane.branch!r}",
-                environment.control_plane.places.get("branch", environment.where),
-                "give each environment a branch of its own in spec.controlPlane.branch",
-                "environment-branch-shared",
-                related=(other.control_plane.places.get("branch", other.where),),
+def _shared_branches(view: FleetView, diagnostics: Diagnostics) -> dict[str, set[str]]:
+    """Report each second environment of a branch; return the environments with the branch of each.
+
+    Each environment deletes the manifests of the other, if the branch has a GitOpsRepo.
+    """
+    with_repos = {scope.environment for scope in view.scopes if scope.fleet.gitops_repos}
+    by_branch: dict[_Place, list[Environment]] = {}
+    for environment in (view.environments or {}).values():
+        of_branch = by_branch.setdefault(_written_place(environment.control_plane), [])
+        of_branch.append(environment)
+        if len(of_branch) > 1:
+            other, writes = of_branch[0], any(each.name in with_repos for each in of_branch)
+            (diagnostics.problems if writes else diagnostics.warnings).append(
+                Problem(
+                    f"Environments {other.name!r} and {environment.name!r} have the same branch, "
+                    f"{environment.control_plane.branch!r}"
+                    + (", and delete each other's manifests" if writes else ""),
+                    environment.control_plane.places.get("branch", environment.where),
+                    "give each environment a branch of its own in spec.controlPlane.branch",
+                    "environment-branch-shared",
+                    related=(other.control_plane.places.get("branch", other.where),),
+                )
             )
+    return {
+        each.name: {other.name for other in of_branch}
+        for of_branch in by_branch.values()
+        for each in of_branch
+    }
 
 
 def _shared_gitops_place(own: _GitOpsPlace, other: _GitOpsPlace, view: FleetView) -> Problem:

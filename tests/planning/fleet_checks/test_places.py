@@ -18,11 +18,6 @@ from tests.planning.fleet_checks.control_planes import (
     ("place", "old", "new", "expected", "said"),
     [
         pytest.param(
-            "main/dev.yaml", "branch: dev", "branch: stage",
-            ("environment-branch-shared", "main/stage.yaml:4"), "a branch of its own",
-            id="two environments, one branch",
-        ),
-        pytest.param(
             "dev/base-repo.yaml", "test/plane", "test/palne",
             ("base-repo-foreign", "dev/base-repo.yaml:5"), "write https://git.test/plane",
             id="BaseRepo of another repository",
@@ -87,6 +82,20 @@ def test_manifests_in_a_wrong_place_are_one_problem(
     assert shown(diagnostics.problems) == [expected]
     assert said in diagnostics.problems[0].advice
     assert diagnostics.warnings == []
+
+
+@pytest.mark.parametrize("has_repo", [True, False])
+def test_two_environments_of_one_branch_are_a_problem_if_it_has_a_gitops_repo(
+    has_repo: bool,
+) -> None:
+    plane = edited(sound(), "main/dev.yaml", "branch: dev", "branch: stage")
+    if not has_repo:
+        del plane["stage"]["gitops-repo.yaml"]
+    diagnostics = findings(plane)
+    told = diagnostics.problems if has_repo else diagnostics.warnings
+    expected = [("environment-branch-shared", "main/stage.yaml:4")]
+    assert shown([item for item in told if item.code == expected[0][0]]) == expected
+    assert "gitops-repo-shared" not in {item.code for item in diagnostics.problems}
 
 
 @pytest.mark.parametrize(
@@ -237,3 +246,12 @@ def test_the_misspelled_label_of_a_target_is_named() -> None:
     )
     (warning,) = [w for w in findings(plane).warnings if w.where and w.where.repository == "dev"]
     assert "has purpos: test: did you mean purpose there?" in warning.advice
+
+
+@pytest.mark.parametrize("schema", ['{"type": "interger"}', '{"type": "object",}'])
+def test_a_broken_schema_is_told_once(schema: str) -> None:
+    plane = sound()
+    text = plane["dev"]["schema.yaml"]
+    start = text.index("schema: ")
+    plane["dev"]["schema.yaml"] = text[:start] + f"schema: '{schema}'\n"
+    assert [item.code for item in findings(plane).problems] == ["schema-invalid"]
