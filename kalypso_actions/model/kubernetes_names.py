@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+DATA_KEY = re.compile(r"(?!\.\Z|\.\.)[-._a-zA-Z0-9]{1,253}")
+"""Matches a key of a ConfigMap or Secret: apimachinery/pkg/util/validation `IsConfigMapKey`."""
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
 

@@ -6,6 +6,7 @@ same rules. The checks of an application look at images, hooks, secrets and name
 
 from __future__ import annotations
 
+import base64
 import math
 import re
 from bisect import bisect_right
@@ -18,7 +19,14 @@ from typing import TYPE_CHECKING, Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.application import Findings, SchemaFault
 from kalypso_actions.model.documents import Document, Path
-from kalypso_actions.model.kubernetes_names import label_key_fault, label_value_fault
+from kalypso_actions.model.kubernetes_names import (
+    DATA_KEY,
+    dns_label_fault,
+    label_key_fault,
+    label_value_fault,
+    object_name_fault,
+)
+from kalypso_actions.planning.renaming import NEW_WORD
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
 from kalypso_actions.sources.objects import item_documents
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml, read_text
@@ -45,6 +53,9 @@ MAY_DIFFER: Final = re.compile(
 
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
+VARIABLE: Final = "${"
+"""The start of a variable that Flux substitutes when it applies an object."""
+BASE64_DATA: Final = ("Secret", "data")
 PARENTS_OF_TEXTS: Final = frozenset(
     {
         *("metadata", "labels", "annotations", "matchLabels", "nodeSelector"),
@@ -69,7 +80,7 @@ KNOWN: Final = (
         "items",
         "List",
     ),
-    *("ConfigMap", "Secret", "Service", "env", "value", "image", "default"),
+    *("ConfigMap", "Secret", "Service", "env", "value", "image", "default", "openshift.io"),
     *("%YAML", "%TAG", "timestamp", "merge", "map", "omap", "pairs"),
 )
 """The texts that the rules and YAML itself know: no other text has a meaning for a check."""
@@ -174,6 +185,8 @@ class _Check:
             except goyaml.YAMLError as error:
                 message = f"kustomize cannot read it: {error.message}"
                 advice = "write the value in quotes" if "?" in part else "correct the YAML"
+                if "incompatible" in error.message:
+                    advice = "remove the line %YAML: kustomize reads version 1.1 alone"
                 place = self.at_line(line + max(1, error.line))
                 self.refuse(Problem(message, place, advice, "manifest-invalid"))
                 return
@@ -208,6 +221,8 @@ class _Check:
             self.refuse(Problem(message, self.at(document), advice, "manifest-incomplete"))
             return
         self._check_duplicate(document)
+        self._check_names(document)
+        self._check_data(document)
         containers, texts = _fields(document)
         if self.rules.are_of_application:
             self._check_of_application(document, containers)
@@ -318,6 +333,52 @@ class _Check:
             advice = "leave the namespace out, or allow it with allowed-namespaces"
             self.refuse(Problem(message, place, advice, "manifest-namespace"))
 
+    def _check_names(self, document: Document) -> None:
+        """Refuse names and namespaces that Kubernetes refuses.
+
+        A text with `$` is completed by another program, such as Flux. Names of RBAC and of
+        OpenShift's kinds may have any characters but those of a path.
+        """
+        metadata = _mapping(document.body.get("metadata"))
+        group = document.api_version.rpartition("/")[0]
+        check: Callable[[str], str] = object_name_fault
+        if group == "rbac.authorization.k8s.io" or group.endswith("openshift.io"):
+            check = _path_fault
+        elif not group and document.kind in {"Namespace", "Service"}:
+            check = dns_label_fault
+        for field_name, check_of_field in (("name", check), ("namespace", dns_label_fault)):
+            text = metadata.get(field_name)
+            if not isinstance(text, str) or not text or "$" in text:
+                continue
+            fault = check_of_field(text)
+            if fault:
+                message = f"{_title(document)}: metadata.{field_name} is {text!r}; it {fault}"
+                place = self.value_at(document, "metadata", field_name)
+                advice = "print another text, such as one converted by lower or replace"
+                self.refuse(Problem(message, place, advice, "manifest-name-invalid"))
+
+    def _check_data(self, document: Document) -> None:
+        """Refuse keys of a ConfigMap or Secret, and values in Base64, that Kubernetes refuses."""
+        if document.api_version != "v1" or document.kind not in {"ConfigMap", "Secret"}:
+            return
+        for field_name in ("data", "stringData", "binaryData"):
+            is_base64 = field_name == "binaryData" or (document.kind, field_name) == BASE64_DATA
+            for key, value in _mapping(document.body.get(field_name)).items():
+                name = str(key)
+                if VARIABLE not in name and not DATA_KEY.fullmatch(name):
+                    message = f"{_title(document)}: {field_name} has the key {name!r}; a key may "
+                    message += "hold letters, digits, '-', '_' and '.' only, at most 253"
+                    place = self.at(document, field_name, name)
+                    advice = "rename the key where it is set"
+                    self.refuse(Problem(message, place, advice, "manifest-data-invalid"))
+                if is_base64 and isinstance(value, str) and not _is_base64(value, document):
+                    message = f"{_title(document)}: {field_name}.{name} is no Base64"
+                    place = self.value_at(document, field_name, name)
+                    advice = "print it with | b64enc"
+                    if document.kind == "Secret":
+                        advice += ", or move it to stringData"
+                    self.refuse(Problem(message, place, advice, "manifest-data-invalid"))
+
     def _check_labels(self, document: Document) -> None:
         """Refuse keys and values of labels, and keys of annotations, that Kubernetes refuses."""
         metadata = _mapping(document.body.get("metadata"))
@@ -343,6 +404,8 @@ class _Check:
                 message = f"{_title(document)}: {'.'.join(map(str, path))} {fault}"
                 place = self.value_at(document, *path)
                 advice = "write it in quotes, or print it with | quote"
+                if isinstance(_value(document.body, path), Mapping | list):
+                    advice = "print it as a text: by toJson | quote, or in a mapping by stringify"
                 self.refuse(Problem(message, place, advice, "manifest-not-text"))
         return {path for path, fault in faults.items() if fault}
 
@@ -366,7 +429,7 @@ class _Check:
             return
         try:
             for path, fault, is_certain in self.rules.schema_errors(document.body):
-                if path in reported:
+                if path in reported or path == ("sops",):  # Flux decrypts the object
                     continue
                 message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
                 place = self.value_at(document, *path) if path else self.at(document)
@@ -423,6 +486,27 @@ class _Check:
     def refuse(self, problem: Problem) -> None:
         findings = self.findings
         (findings.problems if self.rules.strict else findings.warnings).append(problem)
+
+
+def _path_fault(name: str) -> str:
+    """Check a name that is a part of a path."""
+    return "may not hold '/' or '%'" if name in {".", ".."} or re.search("[/%]", name) else ""
+
+
+def _is_base64(text: str, document: Document) -> bool:
+    """Return whether Kubernetes reads a text as Base64; an encrypted one is not read yet.
+
+    The length of a renamed word differs from that of the word.
+    """
+    if VARIABLE in text or "sops" in document.body or ENCRYPTED.match(text):
+        return True
+    if NEW_WORD.search(text):
+        return False
+    try:
+        base64.b64decode(re.sub(r"[\r\n]", "", text), validate=True)
+    except ValueError:
+        return False
+    return True
 
 
 def _no_json(value: object, path: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -48,6 +48,9 @@ _OF_TEXTS_ALONE: Final = re.compile(r"[ghjkmpqvw]", re.IGNORECASE)
 _OF_NEW_WORDS: Final = re.compile(r"[kK1]?q?z?[a-y]?-?Q?x*")
 """Matches the parts of new words."""
 
+NEW_WORD: Final = re.compile(r"[kK1]qz[a-y]-?Q?x")
+"""Matches new words, whose lengths and letters are not those of the old ones."""
+
 _QUOTED_DIGITS: Final = re.compile(rb'"[0-9]{8,20}"')
 _HEXADECIMAL: Final = re.compile(
     rb"(?<![0-9A-Za-z])(?=[0-9e]*[a-df])[0-9a-f]{32,64}(?![0-9A-Za-z])"

@@ -9,14 +9,17 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
+from kalypso_actions.model.kubernetes_names import DATA_KEY
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
 from kalypso_actions.platform_config.values import bound_fault, parse_value
 
 _SECRET_KEY: Final = re.compile(
     r"(?:password|passwd|passphrase|(?:api|access|account|private)key|secret|token)$"
 )
+_PASSWORD_KEY: Final = re.compile(r"(?:password|passwd|passphrase)$")
 _SECRET_VALUE: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[^\s${}<>/:]{8,}", re.IGNORECASE)
 """One word of letters and digits; URLs, paths and placeholders only name the place of a secret."""
+_SHORT_PASSWORD: Final = re.compile(r"(?=.*\d)(?=.*[a-z])[^\s${}<>/:]{6,7}", re.IGNORECASE)
 
 _PASSWORD_IN_TEXT: Final = re.compile(
     r"://[^/\s:@]*:(?P<url>[^/\s@]+)@"
@@ -51,6 +54,13 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
     for key, text in _values(config_map):
         value = parse_value(text)
         subject = f"ConfigMap {config_map.name!r}: {key}"
+        if not DATA_KEY.fullmatch(key):
+            yield Problem(
+                f"ConfigMap {config_map.name!r}: Kubernetes accepts no key {key!r} in a ConfigMap",
+                config_map.at(key),
+                "write letters, digits, '-', '_' and '.' only, at most 253",
+                "config-key-invalid",
+            )
         if _is_secret(key, text) or _has_secret(value):
             yield Problem(
                 f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
@@ -106,9 +116,10 @@ def _is_secret(key: str, text: str) -> bool:
     for match in _PASSWORD_IN_TEXT.finditer(text):
         if not _PLACEHOLDER.match(match[match.lastgroup or 0]):
             return True
-    return bool(_SECRET_KEY.search(key.casefold().translate(_SEPARATORS))) and bool(
-        _SECRET_VALUE.fullmatch(text.strip())
-    )
+    folded, word = key.casefold().translate(_SEPARATORS), text.strip()
+    if _PASSWORD_KEY.search(folded) and _SHORT_PASSWORD.fullmatch(word):
+        return True
+    return bool(_SECRET_KEY.search(folded) and _SECRET_VALUE.fullmatch(word))
 
 
 def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:

@@ -178,6 +178,11 @@ def _patterns(
 ) -> list[GitIgnoreSpecPattern]:
     patterns = []
     for number, line in enumerate(lines, start=1):
+        if line.startswith("<<<<<<< "):
+            place = Location(where.repository, where.path, number)
+            message = "the file has the markers of a merge conflict: each line counts as a pattern"
+            advice = "resolve the conflict: keep one of the two parts, and remove the markers"
+            warnings.append(Problem(message, place, advice, "ignore-pattern-invalid"))
         try:
             patterns.append(GitIgnoreSpecPattern(line))
         except (GitIgnorePatternError, re.error):

@@ -36,6 +36,10 @@ MERGE_KEY: Final = "<<"
 BEGINNING: Final = ("apiVersion", "kind")
 """The keys with which documents of Kubernetes begin."""
 SEPARATOR_MISSING: Final = "yaml-separator-missing"
+SEPARATOR: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
+CONFLICT: Final = re.compile(r"^<{7} .*$(?=[\s\S]*^={7}$[\s\S]*^>{7} )", re.MULTILINE)
+"""Matches the first marker that git writes where two changes meet."""
+MAX_SYNTAX_ERRORS: Final = 10
 INDENTING_TAB: Final = re.compile(" *\t")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -58,7 +62,7 @@ def parse_yaml(
     *,
     scalar: Callable[[str], object] = resolve,
 ) -> ParsedFile:
-    """Parse all documents of a file, without empty ones, up to the first syntax error.
+    """Parse all documents of a file, without empty ones and those with a syntax error.
 
     Parsing stops once the file has more than `max_values` values, those of aliases included.
     `scalar` gives the value of a plain scalar.
@@ -145,9 +149,21 @@ class _Composer:
     expanded_values: int = 0
 
     def compose(self, text: str) -> ParsedFile:
-        """Return the documents up to the end or the first error."""
+        """Return all documents but those with a syntax error.
+
+        The documents behind such an error begin at the next separator.
+        """
         documents: list[Document] = []
         self.lines = text.split("\n") if "|" in text else []
+        rest: str | None = text
+        while rest is not None:
+            rest = self._compose(rest, text, documents)
+        return ParsedFile(
+            tuple(documents), tuple(self.problems), tuple(self.warnings), self.expanded_values
+        )
+
+    def _compose(self, text: str, whole: str, documents: list[Document]) -> str | None:
+        """Add documents up to a syntax error; return the text behind it, with the same lines."""
         try:
             # `yaml.parse` would take three steps for each event.
             self.events = iter(LOADER(text).get_event, None)
@@ -160,17 +176,24 @@ class _Composer:
             where = self._at(error.mark)
             self.problems.append(Problem(error.message, where, error.advice, "yaml-invalid"))
         except yaml.YAMLError as error:
-            where, tab = self._at(error_mark(error, text)), tab_fault(error, text)
-            message = f"not valid YAML: {tab or error_message(error)}"
-            advice = "write spaces" if tab else ""
-            self.problems.append(Problem(message, where, advice, "yaml-invalid"))
+            mark = error_mark(error, text)
+            conflict = CONFLICT.search(whole)
+            if conflict:
+                line = whole.count("\n", 0, conflict.start()) + 1
+                message = "the file has the markers of a merge conflict"
+                advice = "resolve the conflict: keep one of the two parts, and remove the markers"
+                problem = Problem(message, self._at((line, 1)), advice, "yaml-invalid")
+                self.problems.append(problem)
+                return None
+            message, advice = syntax_fault(error, text)
+            self.problems.append(Problem(message, self._at(mark), advice, "yaml-invalid"))
+            if mark[0] and len(self.problems) < MAX_SYNTAX_ERRORS:
+                return _behind(text, mark[0])
         except (ValueError, OverflowError) as error:
             # PyYAML without libyaml does not check the number in an escape like "\UFFFFFFFF".
             message = f"not valid YAML: {error}"
             self.problems.append(Problem(message, self.whole, code="yaml-invalid"))
-        return ParsedFile(
-            tuple(documents), tuple(self.problems), tuple(self.warnings), self.expanded_values
-        )
+        return None
 
     def _document(self) -> Document | None:
         self.anchors, self.marks, self.blocks, self.size = {}, {}, {}, 0
@@ -373,6 +396,16 @@ class _Composer:
         return Location(self.whole.repository, self.whole.path, *mark)
 
 
+def _behind(text: str, line: int) -> str | None:
+    """Return the documents behind the one with an error on a line, with empty lines before them."""
+    first = len(text) - len(text.lstrip("\n"))
+    start = sum(len(row) + 1 for row in text.split("\n")[: line - 1])
+    separator = SEPARATOR.search(text, max(start, first + 1))
+    if separator is None:
+        return None
+    return "\n" * text.count("\n", 0, separator.start()) + text[separator.start() :]
+
+
 def _is_merge(event: yaml.Event) -> bool:
     """Whether a key is YAML 1.1's merge key, which is not quoted."""
     return isinstance(event, yaml.ScalarEvent) and event.value == MERGE_KEY and event.implicit[0]
@@ -412,6 +445,29 @@ def error_message(error: yaml.YAMLError) -> str:
         code = error.character if isinstance(error.character, int) else ord(error.character)
         return f"#x{code:04x}: {error.reason}"
     return str(error)
+
+
+def syntax_fault(error: yaml.YAMLError, text: str) -> tuple[str, str]:
+    """Return the message about a syntax error, with the line where its value begins, and advice."""
+    tab = tab_fault(error, text)
+    if tab:
+        return f"not valid YAML: {tab}", "write spaces"
+    message, advice = error_message(error), ""
+    if "cannot start any token" in message:
+        advice = "write the value in quotes"
+    line = counted_from_one(getattr(error, "context_mark", None))[0]
+    opened = next((name for word, name in _OPENED.items() if word in message), "")
+    if opened and 0 < line < error_mark(error, text)[0]:
+        message += f"; the {opened} begins on line {line}"
+        advice = advice or f"close the {opened}"
+    return f"not valid YAML: {message}", advice
+
+
+_OPENED: Final = {
+    "quoted scalar": "quoted text",
+    "flow sequence": "list",
+    "flow mapping": "mapping",
+}
 
 
 def error_mark(error: yaml.YAMLError, text: str) -> Mark:

@@ -121,6 +121,30 @@ FAULTS = {
         },
         ("manifest-not-text", "namespace.yaml:13", "metadata.labels.app is 2048"),
     ),
+    "a name that Kubernetes refuses": (
+        {"namespace": SPACE.replace("{{ .Namespace }}", "X_{{ .Namespace }}")},
+        ("manifest-name-invalid", "namespace.yaml:11", "metadata.name is 'X_dev-large-app-"),
+    ),
+    "a namespace that Kubernetes refuses": (
+        {"config": MAP.replace("namespace: {{", "namespace: Foo_{{") + "  A: b\n"},
+        ("manifest-name-invalid", "config.yaml:12", "metadata.namespace is 'Foo_dev-large-app-"),
+    ),
+    "a key of a ConfigMap that Kubernetes refuses": (
+        {"config": MAP + "  MY KEY: b\n"},
+        ("manifest-data-invalid", "config.yaml:14", "data has the key 'MY KEY'"),
+    ),
+    "a Secret with plain text for Base64": (
+        {"config": MAP.replace("ConfigMap", "Secret") + "  A: {{ .ConfigData.REGION }}!\n"},
+        ("manifest-data-invalid", "config.yaml:14", "data.A is no Base64"),
+    ),
+    "binary data that is no Base64": (
+        {"config": MAP.replace("\ndata:", "\nbinaryData:") + "  A: '{{ .Workload }}!'\n"},
+        ("manifest-data-invalid", "config.yaml:14", "binaryData.A is no Base64"),
+    ),
+    "YAML 1.2": (
+        {"namespace": "%YAML 1.2\n---\n" + SPACE},
+        ("manifest-invalid", "namespace.yaml:8", "incompatible YAML document"),
+    ),
     "an annotation that Kubernetes refuses": (
         {"namespace": SPACE + "  annotations:\n    a b: x\n"},
         ("manifest-label-invalid", "namespace.yaml:13", "metadata.annotations: 'a b'"),
@@ -181,6 +205,23 @@ def test_each_cause_is_told_once_at_the_line_of_its_template(
     failing = [item.assignment.folder for item in made.assignments if item.failure]
     assert len(failing) == 2
     assert not any(path.startswith(tuple(failing)) for path in made.changes.files)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"namespace": SPACE.replace("{{ .Namespace }}", "'${SPACE}-{{ .Namespace }}'")},
+        {"config": MAP.replace("ConfigMap", "Secret") + "  A: {{ .ConfigData.REGION | b64enc }}\n"},
+        {"config": MAP.replace("ConfigMap", "Secret") + "  A: ''\n  b.C_d: ${PASSWORD}\n"},
+        {"config": MAP.replace("ConfigMap", "Secret") + "  A: '!'\nsops: {mac: x}\n"},
+        {
+            "namespace": SPACE + "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\n"
+            "metadata:\n  name: System:Reader\n  namespace: {{ .Namespace }}\n"
+        },
+    ],
+)
+def test_variables_encrypted_values_and_names_of_roles_are_sound(given: dict[str, str]) -> None:
+    assert planned(**given, options=STRICT).findings == ()  # type: ignore[arg-type]
 
 
 def test_a_sound_fleet_has_no_finding() -> None:

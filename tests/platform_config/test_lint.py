@@ -43,9 +43,25 @@ def test_a_value_that_is_too_deep() -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "codes"),
+    [
+        ("MY KEY", ["config-key-invalid"]),
+        ("a/b", ["config-key-invalid"]),
+        ("..a", ["config-key-invalid"]),
+        ("A" * 254, ["config-key-invalid"]),
+        ("-a._B9", []),
+        (".a", []),
+    ],
+)
+def test_a_key_that_kubernetes_refuses_is_a_warning(key: str, codes: list[str]) -> None:
+    assert [item.code for item in config_map_warnings(config_map("c", {key: "x"}))] == codes
+
+
+@pytest.mark.parametrize(
     ("key", "text"),
     [
         ("DATABASE_PASSWORD", "hunter2-9fJ2kq"),
+        ("DB_PASSWORD", "hunter2"),
         ("west.apiKey", "AKIA12345678"),
         ("cert", "-----BEGIN RSA PRIVATE KEY-----\nabc\n"),
         ("DATABASE_URL", "postgres://app:hunter2@db.internal:5432/shop"),

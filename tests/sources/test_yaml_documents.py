@@ -281,9 +281,9 @@ def test_unreadable_yaml_is_a_problem(content: bytes, text: str) -> None:
     assert text in problem
 
 
-def test_documents_before_an_error_are_kept() -> None:
+def test_documents_around_an_error_are_kept() -> None:
     parsed = parse("a: 1\n---\nb: [\n---\nc: 1\n")
-    assert [document.body for document in parsed.documents] == [{"a": 1}]
+    assert [document.body for document in parsed.documents] == [{"a": 1}, {"c": 1}]
     assert len(parsed.problems) == 1
 
 
@@ -419,3 +419,32 @@ def test_bytes_that_are_no_text(content: bytes, line: int, message: str) -> None
     assert isinstance(problem, Problem)
     assert problem.where is not None
     assert (problem.where.line, problem.message) == (line, message)
+
+
+@pytest.mark.parametrize(
+    ("content", "bodies", "problems"),
+    [
+        ("a: [\nb: c\n---\nd: e\n", [{"d": "e"}], ["3: the list begins on line 1"]),
+        ("a: @x\n---\nd: e\n", [{"d": "e"}], ["1: cannot start any token"]),
+        ("a: b\n---\nc: 'x\n---\nd: e\n", [{"a": "b"}, {"d": "e"}], ["4: the quoted text begins on line 3"]),
+        ("a: `\n---\nb: `\n---\nc: d\n", [{"c": "d"}], ["1: cannot start any token", "3: cannot start any token"]),
+        ("a: 'x\nb: c\n", [], ["2: found unexpected end of stream; the quoted text begins on line 1"]),
+        ("--- `\n--- `\n--- {a: b}\n", [{"a": "b"}], ["1: cannot start any token", "2: cannot start any token"]),
+        ("a: b\n<<<<<<< HEAD\nc: d\n=======\nc: e\n>>>>>>> x\n", [], ["2: the markers of a merge conflict"]),
+    ],
+)  # fmt: skip
+def test_the_documents_behind_a_syntax_error_are_read(
+    content: str, bodies: list[object], problems: list[str]
+) -> None:
+    parsed = parse(content)
+    assert [document.body for document in parsed.documents] == bodies
+    assert len(parsed.problems) == len(problems)
+    for problem, expected in zip(parsed.problems, problems, strict=True):
+        line, _, words = expected.partition(": ")
+        assert problem.where
+        assert (str(problem.where.line), words in problem.message) == (line, True)
+
+
+def test_the_number_of_syntax_errors_is_limited() -> None:
+    parsed = parse("a: `\n---\n" * 1_000)
+    assert len(parsed.problems) == yaml_documents.MAX_SYNTAX_ERRORS
