@@ -1,4 +1,9 @@
-"""`kalypso notify`: start check-promote for a push to a GitOps branch."""
+"""`kalypso notify`: start check-promote for a push to a GitOps branch.
+
+A notifier may start workflows of the control plane, and nothing else. With it, the GitOps
+repository itself says which environments a push concerns, and check-promote finds out what the push
+is. A token that also reads the control plane finds that out here.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.github import commits
+from kalypso_actions.clients.github import GitHubError, branches, commits, repositories
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import never_named, read_environment
@@ -16,13 +21,13 @@ from kalypso_actions.commands.shared.reading.control_plane import EnvironmentRea
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.own_files import touches
-from kalypso_actions.gitops.provenance import becomes_credible
+from kalypso_actions.gitops.provenance import becomes_credible, environment_of
 from kalypso_actions.inputs.chain import NotifyInputs
-from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.layout import gitops_folder
+from kalypso_actions.model.kinds import Environment, GitOpsRepo
+from kalypso_actions.model.layout import SOURCES_FILE, gitops_folder
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.model.urls import repository_key
+from kalypso_actions.model.urls import owner_of, repository_key
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.requests import (
     Merge,
@@ -49,11 +54,19 @@ class _Push:
 
 @dataclass(frozen=True, slots=True)
 class _PushedEnvironment:
-    """An environment with GitOpsRepos on the pushed branch, and the folders of their trees."""
+    """An environment with GitOpsRepos on the pushed branch, and the folders of their trees.
+
+    `repository` is the name by which the environment knows the job's repository.
+    """
 
     environment: Environment
     reading: EnvironmentReading
     folders: tuple[str, ...]
+    repository: str
+
+
+_Check = tuple[str, Merge, str]
+"""An environment, the meaning of the push for it, and the GitOps repository."""
 
 
 def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
@@ -64,12 +77,17 @@ def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
     event.
     """
     push = _push(context)
-    checks: list[tuple[str, Merge]] = []
+    checks: list[_Check] = []
     warnings: list[Problem] = []
     problems: list[Problem] = []
-    after, reason = "", ""
+    after, reason, ref = "", "", ""
     if push is None or push.after is None:
         reason = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
+    elif _has_no_notifier(inputs, context):
+        reason = "no notifier tells the control plane: poll finds the push later"
+    elif ref := _notifier_branch(inputs, context):
+        after = push.after
+        checks, warnings = _named_environments(inputs, context, push)
     else:
         after = push.after
         environments, problems = _pushed_environments(inputs, context, push)
@@ -85,15 +103,16 @@ def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
             environment=environment,
             promoted_commit=merge.promoted_commit,
             gitops_commit=after,
-            repository=context.runtime.job.repository,
+            repository=repository,
+            ref=ref,
         )
-        for environment, merge in checks
+        for environment, merge, repository in checks
     )
     done = Done() if inputs.dry_run else carry_out(starts, context)
     pages = done.started()
     started = [
         StartedCheck(environment, merge.kind, merge.promoted_commit, pages.get(environment, ""))
-        for environment, merge in checks
+        for environment, merge, _ in checks
     ]
     document = _document(started, warnings, problems)
     if inputs.dry_run:
@@ -101,6 +120,123 @@ def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
         return dry_run_result("notify", document, starts, context)
     summary = notify_summary(document, started, context.url(context.control_plane), reason)
     return CommandResult(document, summary, failed=bool(document.problems))
+
+
+ACTIONS_ALONE: Final = frozenset({"actions", "metadata"})
+"""The permissions of a notifier; every App may read metadata."""
+
+
+def _has_no_notifier(inputs: NotifyInputs, context: CommandContext) -> bool:
+    """Whether the job's own token is the only one, which works in its own repository alone."""
+    own, given = inputs.job_token.get_secret_value(), inputs.token.get_secret_value()
+    is_other = context.runtime.job.repository.lower() != context.control_plane.lower()
+    if context.github.installations or not (own and own == given and is_other):
+        return False
+    message = "no notifier is set up: nothing tells the control plane of this push"
+    advice = "poll finds the push later; set up a notifier as the guide says to start at once"
+    context.warn(Problem(message, Location(context.url(context.runtime.job.repository)), advice))
+    return True
+
+
+def _notifier_branch(inputs: NotifyInputs, context: CommandContext) -> str:
+    """Return the control plane's default branch if a notifier's token is given; "" for another one.
+
+    From now on, the job's own token reads the repository. Warn of a token that reaches more than
+    a notifier needs. Raises GitHubError.
+    """
+    github, control_plane = context.github, context.control_plane
+    default_branch = ""
+    if github.installations:
+        granted = github.installations.installation(owner_of(control_plane) or "").permissions
+        more = sorted(granted.keys() - ACTIONS_ALONE)
+        reads_control_plane = "contents" in granted
+        reach = f"the GitHub App may use more than Actions: {', '.join(more)}" if more else ""
+    else:
+        default_branch = repositories.get(github, control_plane).default_branch
+        reads_control_plane = _reads(control_plane, default_branch, context)
+        reach = "the token may read the control plane" if reads_control_plane else ""
+    if reach:
+        where = Location(context.url(context.runtime.job.repository))
+        advice = (
+            "everybody who may push a branch here can use it: replace it with a notifier, which "
+            "has `actions: write` on the control plane and nothing else, and delete its key here"
+        )
+        context.warn(Problem(reach, where, advice))
+    if reads_control_plane:
+        return ""
+    context.trusted_repositories.restrict(
+        [context.url(control_plane)], context.authorization_of_job(inputs.job_token)
+    )
+    return default_branch or repositories.get(github, control_plane).default_branch
+
+
+def _reads(repository: str, branch: str, context: CommandContext) -> bool:
+    """Whether the token can read a branch of a repository that it sees. Raises GitHubError."""
+    try:
+        return branches.head(context.github, repository, branch) is not None
+    except GitHubError as error:
+        if error.status != 403 or error.limited:
+            raise
+        return False
+
+
+def _named_environments(
+    inputs: NotifyInputs, context: CommandContext, push: _Push
+) -> tuple[list[_Check], list[Problem]]:
+    """Return the environments whose trees the push changed, as the GitOps repository names them.
+
+    A tree's `sources.json` names its environment; a tree without it belongs to the given
+    environment, or to the environment with the branch's name.
+    """
+    try:
+        new = _trees(context, push.branch, push.after or "")
+    except KalypsoError as error:
+        advice = "grant this job `contents: read`, so that its own token reads the repository"
+        raise KalypsoError(error.problem.message, error.problem.where, advice) from error
+    before, warning = _before(context, push)
+    old = _trees(context, push.branch, before) if before else {}
+    named: dict[str, None] = {}
+    for folder in sorted(new.keys() | old.keys()) or [""]:
+        after = new.get(folder) or _tree(context, push.branch, folder, push.after or "")
+        earlier = old.get(folder) or (
+            _tree(context, push.branch, folder, before) if before else None
+        )
+        name = environment_of(after.sources) or (
+            environment_of(earlier.sources) if earlier else None
+        )
+        name = name or inputs.environment or push.branch
+        if inputs.environment in {"", name} and _changes(earlier, after, name):
+            named[name] = None
+    repository, merge = context.runtime.job.repository, Merge("unknown")
+    return [(name, merge, repository) for name in named], [warning] if warning else []
+
+
+def _trees(context: CommandContext, branch: str, commit: str) -> dict[str, BaseTree]:
+    """Return the trees of a commit that have a `sources.json`, by folder."""
+    here = context.url(context.runtime.job.repository)
+    files = context.remotes.fetch(here, commit=commit)
+    folders = [
+        path.removesuffix(SOURCES_FILE).rstrip("/")
+        for path in files.entries()
+        if path == SOURCES_FILE or path.endswith(f"/{SOURCES_FILE}")
+    ]
+    return {folder: read_base_tree(files, branch, folder) for folder in folders}
+
+
+def _changes(old: BaseTree | None, new: BaseTree, environment: str) -> bool:
+    """Whether a push changes something of an environment's tree that check-promote has to see."""
+    promoted_commit = named_commit(new, environment)
+    # A change of `sources.json` alone may assign to this environment a branch that was cut from
+    # another environment's, or make the tracking file of the branch credible.
+    return (
+        (named_commit(old, environment) if old else None) != promoted_commit
+        or (
+            old is not None
+            and promoted_commit is not None
+            and becomes_credible(old.sources, new.sources, environment, promoted_commit)
+        )
+        or touches(old.entries if old else None, new.entries, new.path)
+    )
 
 
 def _document(
@@ -120,7 +256,7 @@ def _document(
 
 def _meanings(
     environments: Sequence[_PushedEnvironment], push: _Push, context: CommandContext
-) -> tuple[list[tuple[str, Merge]], list[Problem]]:
+) -> tuple[list[_Check], list[Problem]]:
     """Return the meaning of the push for each environment whose tree it changed, and warnings."""
     before, warning = _before(context, push)
     warnings = [warning] if warning else []
@@ -134,7 +270,7 @@ def _meanings(
             # check-promote would refuse the promotion, but it watches the clusters.
             warnings.append(problem)
             merge = Merge("configuration")
-        meanings.append((pushed.environment.name, merge))
+        meanings.append((pushed.environment.name, merge, pushed.repository))
     return meanings, warnings
 
 
@@ -172,17 +308,17 @@ def _pushed_environments(
         if inputs.environment
         else list(context.environments().values())
     )
-    here = repository_key(context.url(context.runtime.job.repository))
     environments: list[_PushedEnvironment] = []
     unreadable: list[Problem] = []
     for environment in wanted:
         try:
             reading = read_environment(context, environment)
-            folders = tuple(
-                gitops_folder(repo.target.path, repo.where)
+            repos = [
+                repo
                 for repo in reading.gitops_repos
-                if repository_key(repo.target.repo) == here and repo.target.branch == push.branch
-            )
+                if repo.target.branch == push.branch and _is_here(repo, context)
+            ]
+            folders = tuple(gitops_folder(repo.target.path, repo.where) for repo in repos)
         except KalypsoError as error:
             unreadable += [
                 Problem(
@@ -193,9 +329,24 @@ def _pushed_environments(
                 for problem in error.problems
             ]
             continue
-        if folders:
-            environments.append(_PushedEnvironment(environment, reading, folders))
+        if repos:
+            key, here = repository_key(repos[0].target.repo), context.runtime.job.repository
+            is_former = key != repository_key(context.url(here))
+            repository = context.repository(repos[0].target.repo) if is_former else here
+            environments.append(_PushedEnvironment(environment, reading, folders, repository))
     return environments, unreadable
+
+
+def _is_here(repo: GitOpsRepo, context: CommandContext) -> bool:
+    """Whether a GitOpsRepo is the job's repository, perhaps by a former name."""
+    here, url = context.runtime.job.repository, repo.target.repo
+    if repository_key(url) == repository_key(context.url(here)):
+        return True
+    server = repository_key(context.github.server.server_url)
+    is_on_server = repository_key(url).partition("/")[0] == server
+    return is_on_server and repositories.is_same(
+        context.github, context.repository(url, repo.where), here
+    )
 
 
 def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem | None]:
@@ -228,16 +379,9 @@ def _meaning(
     for folder in pushed.folders:
         old = _tree(context, push.branch, folder, before) if before else None
         new = _tree(context, push.branch, folder, push.after or "")
-        earlier = named_commit(old, name) if old else None
-        promoted_commit = named_commit(new, name)
-        # A change of `sources.json` alone may assign to this environment a branch that was cut from
-        # another environment's, or make the tracking file of the branch credible.
-        differs = earlier != promoted_commit or (
-            old is not None
-            and promoted_commit is not None
-            and becomes_credible(old.sources, new.sources, name, promoted_commit)
-        )
-        if differs or touches(old.entries if old else None, new.entries, folder):
+        if _changes(old, new, name):
+            earlier = named_commit(old, name) if old else None
+            promoted_commit = named_commit(new, name)
             meanings.append(_meaning_of_commits(context, pushed, earlier, promoted_commit))
     return most_important(meanings)
 

@@ -133,8 +133,13 @@ def tree_id(sources: bytes | None, folders: Mapping[str, str]) -> str:
 
 def is_of_another(content: bytes | None, environment: str) -> bool:
     """Whether a file belongs to another environment, from whose branch this branch was cut."""
+    return environment_of(content) not in {None, environment}
+
+
+def environment_of(content: bytes | None) -> str | None:
+    """Return the environment of which an earlier run wrote a file; None as `read_sources`."""
     previous = _parsed(content)
-    return previous is not None and previous.environment != environment
+    return previous.environment if previous else None
 
 
 def contradicts(content: bytes | None, environment: str, promoted_commit: str) -> bool:

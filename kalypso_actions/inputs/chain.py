@@ -247,6 +247,10 @@ class NotifyInputs(ChainInputs):
     environment: Annotated[
         str, Option("Only this environment; default: all environments of this branch.")
     ] = ""
+    job_token: Annotated[
+        Secret,
+        Option("The job's own token, which reads this repository if the notifier cannot."),
+    ] = EMPTY
     dry_run: DryRun = False
 
 
@@ -255,7 +259,7 @@ class CheckPromoteInputs(ClusterReportsInputs):
 
     environment: EnvironmentInput
     promoted_commit: Annotated[
-        CommitId, Option("The promoted commit; empty for a configuration change.")
+        CommitId, Option("The promoted commit; empty: the repositories say what the merge is.")
     ] = None
     gitops_commit: Annotated[Commit, Option("The merged commit of the GitOps branch.")]
     gitops_repository: Annotated[

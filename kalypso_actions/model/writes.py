@@ -185,7 +185,8 @@ class StartWorkflow:
     """Start a workflow of the control plane's main, after the record by which poll repeats it.
 
     Inputs without a value are left out. `keeps_force`: if a recorded start of the same workflow
-    with `force` still waits for its run, this start, which may replace it, has `force` too.
+    with `force` still waits for its run, this start, which may replace it, has `force` too. `ref`
+    is the branch of the workflow file; "" for main, which the token then has to read.
     """
 
     repository: str
@@ -193,6 +194,7 @@ class StartWorkflow:
     inputs: Mapping[str, str | NewCommit]
     record: PostStatus | None = None
     keeps_force: bool = False
+    ref: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,16 @@ from typing import Literal
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import ON_BRANCH, CommitStatus, Relation
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
-from kalypso_actions.promotion.statuses import is_open
+from kalypso_actions.promotion.statuses import has_ended, is_deployed, is_open
 
 
 @dataclass(frozen=True, slots=True)
 class PromotionRequest:
     """What a run of check-promote is asked for; anyone may dispatch it.
 
-    `promoted_commit` is None for a configuration change. Empty fields have a default: the only
-    GitOps `repository`, the `next_environments` as annotated, and `started_at` as now.
+    `promoted_commit` is None for a configuration change, and before a run has found out what a
+    merge is. Empty fields have a default: the only GitOps `repository`, the `next_environments` as
+    annotated, and `started_at` as now.
     """
 
     environment: str
@@ -136,9 +137,10 @@ class Merge:
     continuation    it names the same commit, which is not deployed yet: a correction goes on
     configuration   something else changed
     revert          the tracking file went back, but not by CD: nothing is promoted
+    unknown         check-promote finds out
     """
 
-    kind: Literal["promotion", "continuation", "configuration", "revert"]
+    kind: Literal["promotion", "continuation", "configuration", "revert", "unknown"]
     promoted_commit: str = ""
 
 
@@ -164,6 +166,24 @@ def meaning_of_push(
     if goes_back and environment_commit != after:
         return Merge("revert")
     return Merge("promotion", after)
+
+
+def meaning_of_state(
+    tracked: str | None, *, environment_commit: str | None, latest: CommitStatus | None
+) -> Merge:
+    """Return the meaning of a merge of which nobody has told the change of the tracking file.
+
+    `tracked` is the promoted commit that the file names after the merge. `environment_commit` and
+    `latest` are as in `meaning_of_push`. A commit that its environment has left, or that was
+    deployed before, is not promoted again: a promotion of the present commit goes on.
+    """
+    if tracked is None or is_deployed(latest):
+        return Merge("configuration")
+    if tracked == environment_commit:
+        return Merge("promotion", tracked)
+    if is_open(latest) and not has_ended(latest):
+        return Merge("promotion", tracked)
+    return Merge("revert")
 
 
 def most_important(meanings: Iterable[Merge]) -> Merge | None:

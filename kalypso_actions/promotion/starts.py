@@ -148,11 +148,12 @@ def check_promote_start(
     repository: str,
     started_at: str = "",
     attempt: int = 1,
+    ref: str = "",
 ) -> StartWorkflow:
     """Return the start of check-promote, with its record on the promoted commit.
 
-    A change of configuration (`promoted_commit` "") is not recorded, because it promotes nothing.
-    `repository` is the GitOps repository as owner/name.
+    Without a `promoted_commit`, there is no record: the run finds out whether it promotes one.
+    `repository` is the GitOps repository as owner/name, `ref` the branch of the workflow file.
     """
     start = (check_promote_context(environment, repository), attempt)
     status = (
@@ -174,6 +175,7 @@ def check_promote_start(
             "started_at": started_at,
         },
         record if promoted_commit else None,
+        ref=ref,
     )
 
 

@@ -268,17 +268,19 @@ class NotifyDocument(ChainDocument):
 class StartedCheck:
     """A started run of check-promote; `kind` is the meaning of the push for its environment.
 
-    `commit` is the promoted commit of main ("": none).
+    A notifier does not know the meaning. `commit` is the promoted commit of main ("": none).
     """
 
     environment: str
-    kind: ChangeKind
+    kind: ChangeKind | Literal["unknown"]
     commit: str
     url: str
 
     @property
     def words(self) -> str:
         """The meaning of the push."""
+        if self.kind == "unknown":
+            return "what check-promote finds out"
         return ChangeMeaning(self.kind, self.environment, self.commit).words
 
 

@@ -38,7 +38,7 @@ DEPENDABOT: Final = "dependabot[bot]"
 
 TOKENS: Final = ("token",)
 
-MORE_TOKENS: Final = {"preview": ("job-token",)}
+MORE_TOKENS: Final = {"preview": ("job-token",), "notify": ("job-token",)}
 """Inputs that default to the job's token: first those of every action, then of single actions."""
 
 LATENCY: Final = 15

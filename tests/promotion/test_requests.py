@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.github import Relation
+from kalypso_actions.model.github import CommitStatus, Relation
+from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.requests import (
+    Merge,
     PromotionRequest,
     branch_problem,
     environment_problem,
     main_problem,
+    meaning_of_state,
 )
 from tests.breaks import breaks, returning, turned
 
@@ -114,3 +117,49 @@ def test_problems_with_main(main: Relation | None, holds: bool) -> None:
     assert (problem is None) == holds
     assert problem is None or problem.message == "the promoted commit aaaaaaa does not lie on main"
     assert main_problem(CONFIGURATION, main, HERE) is None
+
+
+PROMOTES = Merge("promotion", M)
+DEPLOYED = CommitStatus("dev environment", "success", "Deployed")
+
+
+@breaks(
+    "a deployed commit is promoted again",
+    turned(meaning_of_state, "tracked is None or is_deployed(latest)", "tracked is None"),
+)
+@breaks(
+    "a commit that the environment left is promoted",
+    turned(meaning_of_state, "is_open(latest) and not has_ended(latest)", "is_open(latest)"),
+)
+@breaks(
+    "a commit of which nothing is known is promoted",
+    turned(meaning_of_state, "is_open(latest) and not has_ended(latest)", "not has_ended(latest)"),
+)
+@breaks(
+    "a promotion without a status is a configuration change",
+    turned(meaning_of_state, "tracked == environment_commit", "False"),
+)
+@pytest.mark.parametrize(
+    ("tracked", "environment_commit", "latest", "merge"),
+    [
+        (None, M, None, Merge("configuration")),
+        (M, M, None, PROMOTES),
+        (M, M, statuses.promoted("dev"), PROMOTES),
+        (M, M, statuses.deploying("dev"), PROMOTES),
+        (M, M, statuses.failed("dev", "x"), PROMOTES),
+        (M, M, statuses.superseded("dev", OTHER), PROMOTES),
+        (M, M, DEPLOYED, Merge("configuration")),
+        (M, OTHER, statuses.promoted("dev"), PROMOTES),
+        (M, OTHER, statuses.failed("dev", "x"), PROMOTES),
+        (M, OTHER, statuses.superseded("dev", OTHER), Merge("revert")),
+        (M, OTHER, statuses.rolled_back("dev", OTHER), Merge("revert")),
+        (M, OTHER, DEPLOYED, Merge("configuration")),
+        (M, OTHER, None, Merge("revert")),
+        (M, None, None, Merge("revert")),
+    ],
+)
+def test_what_a_merge_is_by_the_state(
+    tracked: str | None, environment_commit: str | None, latest: CommitStatus | None, merge: Merge
+) -> None:
+    found = meaning_of_state(tracked, environment_commit=environment_commit, latest=latest)
+    assert found == merge

@@ -5,11 +5,14 @@ GitHub never returns the values of secrets.
 
 from __future__ import annotations
 
+from typing import Final
+
 from github.Permissions import Permissions
 from github.Repository import Repository
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
+from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.model.github import (
     ActionsSettings,
     RepositoryFacts,
@@ -52,6 +55,25 @@ def id_of_name(github: GitHub, name: str, repository: str) -> int:
         f"the repository cannot be read by the name {name}",
         lambda target: Repository(target.requester, url=f"/repos/{path}").id,
     )
+
+
+UNREADABLE: Final = frozenset({403, 404, 451})
+"""GitHub's answers for a repository that the token may not see, or that does not exist."""
+
+
+def is_same(github: GitHub, name: str, repository: str) -> bool:
+    """Return whether a name leads to a repository, with the credential for the repository.
+
+    The id decides: a former name counts while GitHub redirects it, and somebody else may take it.
+    Raises GitHubError for a rate limit, and for failures other than `UNREADABLE`.
+    """
+    try:
+        ids = {id_of_name(github, each, repository) for each in (name, repository)}
+    except GitHubError as error:
+        if error.status not in UNREADABLE or error.limited:
+            raise
+        return False
+    return len(ids) == 1
 
 
 def site_is_public(github: GitHub, repository: str) -> bool | None:

@@ -71,6 +71,7 @@ def check_promote(
     )
     try:
         verified = verify(request, context)
+        request = verified.request
     except UsageError:
         if not inputs.dry_run:  # otherwise poll repeats the start
             latest = latest_check(request, request.repository, context)

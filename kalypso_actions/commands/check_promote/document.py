@@ -115,7 +115,7 @@ def check_promote_result(
         missing=seen.missing,
         not_ours=tuple(ForeignPathsEntry(id=name, paths=paths) for name, paths in seen.not_ours),
         promoted_to=() if seen.is_open else tuple(started or ()),
-        warnings=ProblemEntry.all_of(seen.warnings),
+        warnings=ProblemEntry.all_of((*verified.warnings, *seen.warnings)),
         problems=ProblemEntry.all_of(problems),
     )
     if planned is not None:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, commits, repositories
+from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
     gitops_branches,
     never_named,
     read_environment,
 )
-from kalypso_actions.commands.shared.own_statuses import latest_record
+from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops.provenance import contradicts
@@ -23,17 +22,17 @@ from kalypso_actions.model.github import ON_BRANCH
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.promotion import statuses as status_table
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.requests import (
     PromotionRequest,
     branch_problem,
     main_problem,
+    meaning_of_state,
+    most_important,
     waiting_start,
 )
 from kalypso_actions.promotion.start_records import StartRecord, check_promote_context
-
-UNREADABLE: Final = frozenset({403, 404, 451})
-"""GitHub's answers for a repository that the token may not see, or that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +45,7 @@ class VerifiedRequest:
     reading  the documents of the environment's own branch
     onward   the environments to promote the commit to; none for a configuration change
     started  when the waiting began
+    warnings what keeps the merge from being a promotion
     """
 
     request: PromotionRequest
@@ -56,6 +56,7 @@ class VerifiedRequest:
     reading: Reading
     onward: tuple[str, ...]
     started: datetime
+    warnings: tuple[Problem, ...] = ()
 
     @property
     def repository(self) -> str:
@@ -66,20 +67,16 @@ class VerifiedRequest:
 def verify(request: PromotionRequest, context: CommandContext) -> VerifiedRequest:
     """Verify that the repositories confirm a request.
 
-    Raise UsageError if they do not, KalypsoError if they cannot be read.
+    Without a promoted commit, the state of the repositories says whether the merge is a promotion.
+    Raise UsageError if they do not confirm the request, KalypsoError if they cannot be read.
     """
     environments = context.environments()
     environment = context.environment(request.environment, environments)
     reading = read_environment(context, environment)
     every_branch = gitops_branches(context, environment, reading.gitops_repos)
     candidates = _candidates(request.repository, every_branch, context)
-    if request.promoted_commit is not None:
-        relation = commits.relation(
-            context.github, context.control_plane, request.promoted_commit, context.main()
-        )
-        problem = main_problem(request, relation, Location(context.url(context.control_plane)))
-        if problem:
-            raise UsageError.of([problem])
+    if request.promoted_commit is not None and (problem := _main_problem(request, context)):
+        raise UsageError.of([problem])
     own: dict[GitOpsBranch, str | None] = {}
     problems = []
     for branch in candidates:
@@ -90,8 +87,21 @@ def verify(request: PromotionRequest, context: CommandContext) -> VerifiedReques
             own[branch] = promoted_commit
     if not own:
         raise UsageError.of(problems)
-    problem = never_named(request, environment, reading, environments, context)
-    if problem:
+    warnings: tuple[Problem, ...] = ()
+    if request.promoted_commit is None:
+        found = _found_out(request, own, reading.promoted_commit, context)
+        problem = _contradiction(found, own, context) or _main_problem(found, context)
+        problem = problem or never_named(found, environment, reading, environments, context)
+        if problem:  # the run watches the clusters, but promotes nothing
+            warnings = (replace(problem, level="warning"),)
+        elif found.promoted_commit is not None:
+            request = found
+            own = {
+                branch: tracked
+                for branch, tracked in own.items()
+                if tracked == found.promoted_commit
+            }
+    elif problem := never_named(request, environment, reading, environments, context):
         raise UsageError.of([problem])
     others = tuple(branch for branch in every_branch if branch not in own)
     onward: tuple[str, ...] = ()
@@ -99,8 +109,59 @@ def verify(request: PromotionRequest, context: CommandContext) -> VerifiedReques
         onward = next_environments(request.next_environments, request.environment, environments)
     started = _waiting_since(request, candidates[0].repository, context)
     return VerifiedRequest(
-        request, environment, environments, own, others, reading.own, onward, started
+        request, environment, environments, own, others, reading.own, onward, started, warnings
     )
+
+
+def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem | None:
+    """Return that the promoted commit is not on main; None if it is, or if there is none."""
+    if request.promoted_commit is None:
+        return None
+    relation = commits.relation(
+        context.github, context.control_plane, request.promoted_commit, context.main()
+    )
+    return main_problem(request, relation, Location(context.url(context.control_plane)))
+
+
+def _found_out(
+    request: PromotionRequest,
+    own: Mapping[GitOpsBranch, str | None],
+    environment_commit: str | None,
+    context: CommandContext,
+) -> PromotionRequest:
+    """Return the request with the commit that the merge promotes, if it promotes one.
+
+    `own` has the commits that the tracking files name, `environment_commit` is the one that the
+    environment's branch names.
+    """
+    name = status_table.context(request.environment).lower()
+    merge = most_important(
+        meaning_of_state(
+            tracked,
+            environment_commit=environment_commit,
+            latest=own_statuses(context, tracked).get(name) if tracked else None,
+        )
+        for tracked in own.values()
+    )
+    if merge is None or not merge.promoted_commit:
+        return request
+    context.runtime.log(f"The merge promotes {merge.promoted_commit[:7]}.")
+    return replace(request, promoted_commit=merge.promoted_commit)
+
+
+def _contradiction(
+    request: PromotionRequest, own: Mapping[GitOpsBranch, str | None], context: CommandContext
+) -> Problem | None:
+    """Return that the trees were made of another commit than their tracking files name.
+
+    None if one of them was not.
+    """
+    problems = [
+        _verify_branch(branch, request, context)[1]
+        for branch, tracked in own.items()
+        if tracked is not None and tracked == request.promoted_commit
+    ]
+    return problems[0] if problems and all(problems) else None
 
 
 def latest_check(
@@ -167,17 +228,9 @@ def _present_name(repository: str, names: Iterable[str], context: CommandContext
     somebody else has taken that name. Raise GitHubError for a rate limit.
     """
     for name in names:
-        try:
-            ids = {
-                repositories.id_of_name(context.github, each, name) for each in (repository, name)
-            }
-        except GitHubError as error:
-            if error.status not in UNREADABLE or error.limited:
-                raise
-        else:
-            if len(ids) == 1:
-                context.runtime.log(f"{repository} and {name} are the same repository.")
-                return name
+        if repositories.is_same(context.github, repository, name):
+            context.runtime.log(f"{repository} and {name} are the same repository.")
+            return name
     return ""
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.clients.github.errors import GitHubError
-from kalypso_actions.commands.check_promote.reading import UNREADABLE, VerifiedRequest
+from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.shared.cluster_reports import environment_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import read_head
@@ -418,7 +418,11 @@ class OtherUrls:
             try:
                 self._ids[key] = repositories.id_of_name(self._context.github, name, repository)
             except GitHubError as error:
-                if error.status not in UNREADABLE or error.limited or name == repository:
+                if (
+                    error.status not in repositories.UNREADABLE
+                    or error.limited
+                    or name == repository
+                ):
                     raise
                 if error.status == 403:
                     return None

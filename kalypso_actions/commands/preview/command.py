@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from kalypso_actions.clients.git import basic
-from kalypso_actions.clients.git.urls import Authorize, no_credential
 from kalypso_actions.clients.github import GitHubError, repositories
 from kalypso_actions.commands.preview.comparison import ComparedBranch, compare
 from kalypso_actions.commands.preview.document import failed_preview, preview_result
@@ -78,7 +76,7 @@ def _compared(
     The job's own token reads the repositories that only the head registers.
     """
     change, reader = request.change, SharedReader(context.reader)
-    others = _job_authorization(inputs, context)
+    others = context.authorization_of_job(inputs.job_token)
 
     def trust(urls: Collection[str]) -> None:
         context.trusted_repositories.restrict(urls, others)
@@ -185,15 +183,6 @@ def _write_files(
     if inputs.out:
         files = {"preview.json": document.to_json() + "\n", "preview.diff": diffs}
         write_files(folder / inputs.out, files)
-
-
-def _job_authorization(inputs: PreviewInputs, context: CommandContext) -> Authorize:
-    """Return the credentials of the job's own token, which are for this server only."""
-    token = inputs.job_token.get_secret_value().strip()
-    if not token:
-        return no_credential
-    header, server = basic("x-access-token", token), context.github.server
-    return lambda url: header if server.owner(url) else ""
 
 
 def _hidden(context: CommandContext, compared: ComparedBranch) -> frozenset[str]:

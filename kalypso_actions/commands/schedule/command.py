@@ -65,10 +65,8 @@ def _checked(inputs: ScheduleInputs, context: CommandContext) -> ScheduleInputs:
         "records the start",
         Location(url),
         "to propose again what people rejected, start the workflow yourself",
-        level="warning",
     )
-    context.runtime.log(f"{warning.message} ({warning.advice})")
-    context.runtime.runner.annotate([warning], "kalypso")
+    context.warn(warning)
     return inputs.model_copy(update={"force": False})
 
 

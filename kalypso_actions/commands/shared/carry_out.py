@@ -438,7 +438,7 @@ def _start(write: StartWorkflow, context: CommandContext, done: Done) -> None:
                 context.github,
                 write.repository,
                 write.workflow,
-                ref=context.main(),
+                ref=write.ref or context.main(),
                 inputs=given,
             )
             break

@@ -5,12 +5,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.clients.git.urls import CredentialTable
+from kalypso_actions.clients.git.urls import (
+    Authorize,
+    CredentialTable,
+    basic,
+    no_credential,
+)
 from kalypso_actions.clients.github import (
     AppAuth,
     GitHub,
@@ -29,7 +36,7 @@ from kalypso_actions.commands.shared.reading.allowed_repositories import (
 from kalypso_actions.commands.shared.reading.control_plane import find_environments
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.github import Visibility
@@ -97,6 +104,19 @@ class CommandContext:
                 "pull requests can be opened on the GitHub server of the control plane only",
             )
         return name_in(url)
+
+    def authorization_of_job(self, job_token: SecretStr) -> Authorize:
+        """Return the credentials of the job's own token, which are for this server only."""
+        token = job_token.get_secret_value().strip()
+        if not token:
+            return no_credential
+        header, server = basic("x-access-token", token), self.github.server
+        return lambda url: header if server.owner(url) else ""
+
+    def warn(self, problem: Problem) -> None:
+        """Log a warning, and annotate the job with it."""
+        self.runtime.log(f"{problem.message} ({problem.advice})")
+        self.runtime.runner.annotate([replace(problem, level="warning")], "kalypso")
 
     def main(self) -> str:
         """Return the control plane's main branch: `main` if it exists, else the default branch."""

@@ -164,7 +164,5 @@ def _warn(context: CommandContext, commit: str, status: CommitStatus) -> None:
         " count",
         Location(context.url(context.control_plane)),
         "if the account is Kalypso's, name it in former-identities",
-        level="warning",
     )
-    context.runtime.log(f"{problem.message} ({problem.advice})")
-    context.runtime.runner.annotate([problem], "kalypso")
+    context.warn(problem)

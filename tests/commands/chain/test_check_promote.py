@@ -56,6 +56,7 @@ def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     commit = main_commit(acme)
     merge(acme, commit)
     merged = merge(acme, commit, config="2")
+    acme.status(commit, DEV, "Deployed")
     acme.forget()
     outcome = check(acme, merged)
     assert verdict(outcome) == "compliant"
@@ -64,7 +65,7 @@ def test_a_configuration_change_is_only_checked(acme: Organisation) -> None:
     acme.cluster("dev", "drone", behaviour="fail")
     outcome = check(acme, merge(acme, commit, config="3"))
     assert (outcome.failed, verdict(outcome)) == (True, "failed")
-    assert acme.statuses(commit) == {}
+    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
 
 
 def test_a_deployed_commit_does_not_fail_later(acme: Organisation) -> None:
@@ -184,7 +185,10 @@ def test_the_post_deployment_command_decides(acme: Organisation) -> None:
 
 
 def test_a_command_may_stop_a_configuration_change_too(acme: Organisation) -> None:
-    merged = merge(acme, main_commit(acme))
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.status(commit, DEV, "Deployed")
+    acme.forget()
     assert check(acme, merged, post_deployment="exit 1").failed
     assert acme.writes() == []
 

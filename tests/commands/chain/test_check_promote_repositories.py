@@ -68,6 +68,7 @@ def test_a_configuration_change_asks_for_its_own_clusters_only(acme: Organisatio
     commit = main_commit(acme)
     merge(acme, commit, repository=SECOND)
     merged = merge(acme, commit)
+    acme.status(commit, DEV, "Deployed")
     outcome = check(acme, merged, gitops_repository=GITOPS)
     assert (verdict(outcome), document(outcome).clusters) == ("compliant", {"compliant": 2})
 

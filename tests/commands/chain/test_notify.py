@@ -10,8 +10,9 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.report.chain_document import NotifyDocument
 from kalypso_sandbox import Fault
 from kalypso_sandbox.store import Permissions
+from tests.breaks import breaks, returning
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge, name_in_base, tree
 from tests.commands.chain.pushes import DEV, checks, document, pushed, run, starts
 
@@ -256,3 +257,107 @@ def test_a_lost_answer_and_what_is_not_allowed(acme: Organisation) -> None:
     with pytest.raises(KalypsoError, match=r"check-promote\.yaml cannot be started") as caught:
         run(acme, token=token)
     assert "actions: write" in caught.value.problem.advice
+
+
+@pytest.fixture
+def notifier(acme: Organisation) -> dict[str, Any]:
+    """The inputs of a notifier, and of a job that reads its own repository."""
+    allowed: Permissions = {"actions": "write", "metadata": "read"}
+    number, key = acme.sandbox.create_app(
+        "acme", allowed, repositories=[CONTROL_PLANE], slug="kalypso-notifier"
+    )
+    return {"app_id": str(number), "app_private_key": key, "job_token": job_token(acme)}
+
+
+def job_token(acme: Organisation) -> str:
+    reads: Permissions = {"contents": "read", "metadata": "read"}
+    return acme.sandbox.create_token("actions", reads, owner="acme", repositories=[GITOPS])
+
+
+@pytest.mark.parametrize("by", ["sources.json", "branch", "input"])
+def test_a_notifier_tells_of_a_push(acme: Organisation, notifier: dict[str, Any], by: str) -> None:
+    commit = main_commit(acme)
+    branch = "live" if by == "input" else "dev"
+    merged = merge(acme, commit, branch, environment="dev" if by == "sources.json" else "")
+    given: dict[str, Any] = {"environment": "dev"} if by == "input" else {}
+    result = run(acme, **notifier, **given)
+    assert starts(acme) == [checks(merged)]
+    told = document(result)
+    assert (told.environments, told.promoted, told.promoted_commit) == (("dev",), False, "")
+    assert told.run_url.startswith(f"{acme.url()}/actions/")
+    assert told.warnings == ()
+    assert not any("may use more" in line for line in acme.logged)
+    assert "| `dev` | what check\\-promote finds out |" in result.summary
+    assert acme.recorded() == []
+
+
+@breaks(
+    "a notifier tells of every push",
+    returning("kalypso_actions.commands.notify._changes", True),
+)
+def test_a_notifier_tells_of_the_trees_that_a_push_changed(
+    acme: Organisation, notifier: dict[str, Any]
+) -> None:
+    commit = main_commit(acme)
+    both = {
+        **tree(commit, folder="fleet/dev", environment="dev"),
+        **tree(commit, folder="fleet/stage", environment="stage"),
+    }
+    merged = acme.commit(both, "live", GITOPS)
+    run(acme, **notifier)
+    assert starts(acme) == [checks(merged), checks(merged, environment="stage")]
+    run(acme, **notifier, environment="stage")
+    assert starts(acme) == [checks(merged, environment="stage")]
+    merged = acme.commit({"fleet/stage/drone/shop-web/reconciler.yaml": "kind: X"}, "live", GITOPS)
+    run(acme, **notifier)
+    assert starts(acme) == [checks(merged, environment="stage")]
+    gone = acme.commit(dict.fromkeys(acme.files("live", GITOPS)), "live", GITOPS)
+    run(acme, **notifier)
+    assert starts(acme) == [checks(gone), checks(gone, environment="stage")]
+    acme.commit({"README.md": "?"}, "live", GITOPS)
+    result = run(acme, **notifier)
+    assert starts(acme) == []
+    assert "changes nothing that a cluster runs" in result.summary
+
+
+def test_a_token_as_the_notifier(acme: Organisation) -> None:
+    allowed: Permissions = {"actions": "write", "metadata": "read"}
+    token = acme.sandbox.create_token("user", allowed, owner="acme", repositories=[CONTROL_PLANE])
+    merged = merge(acme, main_commit(acme))
+    run(acme, token=token, job_token=job_token(acme))
+    assert starts(acme) == [checks(merged)]
+
+
+@pytest.mark.parametrize("kind", ["App", "token"])
+def test_a_key_that_reaches_more_than_a_notifier_s(acme: Organisation, kind: str) -> None:
+    number, key = acme.sandbox.create_app("acme")
+    given: dict[str, Any] = {"app_id": str(number), "app_private_key": key} if kind == "App" else {}
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    run(acme, **given, job_token=job_token(acme))
+    assert starts(acme) == [checks(merged, commit)]
+    reach = "the GitHub App may use more than Actions: " if given else "the token may read the "
+    (line,) = [line for line in acme.logged if line.startswith(reach)]
+    assert "replace it with a notifier" in line
+
+
+def test_a_job_without_a_notifier(acme: Organisation) -> None:
+    merge(acme, main_commit(acme))
+    token = job_token(acme)
+    result = run(acme, token=token, job_token=token)
+    assert (result.failed, starts(acme)) == (False, [])
+    assert "poll finds the push later" in result.summary
+    assert any("no notifier is set up" in line for line in acme.logged)
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_a_repository_with_a_new_name(acme: Organisation, is_taken: bool) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    acme.sandbox.rename_repository(GITOPS, "fleet")
+    merged = acme.commit(tree(commit, config="2"), "dev", "acme/fleet")
+    if is_taken:
+        acme.sandbox.repository("acme/fleet").former_names.clear()
+        acme.sandbox.create_repository(GITOPS, {"README.md": ""})
+    run(acme, repository="acme/fleet")
+    assert starts(acme) == ([] if is_taken else [checks(merged)])

@@ -79,12 +79,20 @@ def test_promotions_that_are_refused(acme: Organisation) -> None:
         assert acme.writes() == []
 
 
-@pytest.mark.parametrize("is_promotion", [True, False])
-def test_a_true_claim_about_a_merge(acme: Organisation, is_promotion: bool) -> None:
+@pytest.mark.parametrize(
+    ("claimed", "latest", "is_promotion"),
+    [(True, "", True), (False, "", True), (False, "Promoted", True), (False, "Deployed", False)],
+)
+def test_a_true_claim_about_a_merge(
+    acme: Organisation, claimed: bool, latest: str, is_promotion: bool
+) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
+    if latest:
+        acme.status(commit, "dev environment", latest)
     promoted = commit if is_promotion else ""
-    outcome = verify_check(acme, merged, promoted, started_at="2026-03-01T11:00:00+00:00")
+    claim = commit if claimed else ""
+    outcome = verify_check(acme, merged, claim, started_at="2026-03-01T11:00:00+00:00")
     assert not outcome.failed
     assert outcome.document == CheckPromoteDocument(
         environment="dev", promoted_commit=promoted, gitops_commit=merged, verify_only=True
