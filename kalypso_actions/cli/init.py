@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, get_args
 
 import typer
 
@@ -15,7 +15,7 @@ from kalypso_actions.cli.streams import stderr, stdout
 from kalypso_actions.commands.init import Decide
 from kalypso_actions.commands.init.repositories import check_token
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.local import InitInputs
+from kalypso_actions.inputs.local import DemoClusterReports, InitInputs
 from kalypso_actions.inputs.reading import checked_inputs, input_from_environment
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.processes import no_progress
@@ -107,6 +107,14 @@ def _ask_for_missing(given: Given) -> None:
         ("gitops", "GitOps repository (OWNER/NAME)"),
     ):
         given[name] = given.get(name) or typer.prompt(question, err=True)
+    if not given.get("cluster-reports"):
+        sources = ", ".join([*get_args(DemoClusterReports), "none"])
+        question = f"Where do the clusters report ({sources})"
+        given["cluster-reports"] = typer.prompt(question, default="none", err=True)
+    if given["cluster-reports"] != "none" and not given.get("clusters"):
+        given["clusters"] = typer.prompt(
+            "Clusters (ENVIRONMENT=NAME, …; empty: none yet)", default="", err=True
+        )
 
 
 def _decision(inputs: InitInputs) -> Decide:

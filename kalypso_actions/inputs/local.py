@@ -415,6 +415,16 @@ def _environments(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+def _clusters_of_environments(pairs: tuple[str, ...]) -> tuple[str, ...]:
+    """Check pairs of an environment and a cluster's name, which also names files and labels."""
+    for pair in pairs:
+        environment, separator, name = pair.partition("=")
+        wrong = dns_label_fault(name) if separator and environment else "is no ENVIRONMENT=NAME"
+        if wrong:
+            raise fault("cluster", pair, wrong)
+    return pairs
+
+
 class InitInputs(Inputs):
     """Inputs of `kalypso init`.
 
@@ -448,6 +458,22 @@ class InitInputs(Inputs):
         AfterValidator(_action),
         Option("The actions that the workflows use.", "OWNER/NAME@REF"),
     ] = DEFAULT_ACTION
+    cluster_reports: Annotated[
+        Literal["none", DemoClusterReports],
+        Option(
+            "Where the clusters report: to Azure, by commit statuses, or in an Argo CD; none: the "
+            "promotion does not wait for them yet."
+        ),
+    ] = "none"
+    clusters: Annotated[
+        List,
+        AfterValidator(_clusters_of_environments),
+        Option(
+            "The clusters of the sample cluster type, such as dev=berlin-1. init writes their "
+            "manifests for commit statuses and Argo CD.",
+            "ENVIRONMENT=NAME",
+        ),
+    ] = ()
     pull_request: Annotated[
         bool,
         Option(

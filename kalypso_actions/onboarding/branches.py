@@ -94,6 +94,8 @@ class _Planner:
             # GitHub makes a repository's first branch its default branch.
             files = {} if state.head else {README_FILE: files[README_FILE]}
         changes = workflow_changes(templates, state.files, state.paths)
+        for environment in self.setup.environments:
+            files |= self.starter.of_clusters(self.setup, environment)
         changes += additions(files, state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 

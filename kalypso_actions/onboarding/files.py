@@ -1,7 +1,8 @@
 """The first files of a new control plane, with names filled in.
 
 The files are in `kalypso_actions/starter`. Words in capitals stand for names: CONTROL_PLANE_URL,
-GITOPS_URL, GITOPS_MAIN, ENVIRONMENT, BRANCH, NEXT.
+GITOPS_URL, GITOPS_MAIN, ENVIRONMENT, BRANCH, NEXT; for clusters also CLUSTER, CLUSTER_TYPE,
+APPLICATION, GITOPS_BRANCH.
 """
 
 from __future__ import annotations
@@ -38,6 +39,15 @@ PLACES: Final = {
 }
 """The prefix of an Environment object's file, by `is_first` and by whether a next one exists."""
 
+AZURE: Final = "azure-resource-graph"
+"""The source that knows its clusters without a list."""
+
+CLUSTERS: Final = "clusters/"
+CLUSTER_TYPE: Final = "standard"
+"""The sample cluster type."""
+
+ANNOTATIONS: Final = re.compile(r"  annotations:\n(?:    .*\n)+")
+
 TEMPLATE_NAMES: Final = frozenset({"flux", "namespace", "config-map"})
 """The Templates of the sample cluster type."""
 
@@ -65,9 +75,30 @@ class StarterFiles:
         """Return a new environment's first files; without samples, only the required ones."""
         names = {**_names(setup), **_names_of(environment)}
         files = self._filled(ENVIRONMENT, names)
+        sample = f"cluster-types/{CLUSTER_TYPE}.yaml"
+        if sample in files:
+            files[sample] = _with_reports(files[sample], setup, environment)
         if not with_samples:
             files = {GITOPS_REPO: files[GITOPS_REPO]}
         return {posixpath.normpath(f"{environment.path}/{path}"): files[path] for path in files}
+
+    def of_clusters(self, setup: Setup, environment: EnvironmentSetup) -> dict[str, str]:
+        """Return a file for each cluster of an environment, with what it needs to report."""
+        text = self.texts.get(f"{CLUSTERS}{setup.cluster_reports}.yaml", "")
+        names = {**_names(setup), "CLUSTER_TYPE": CLUSTER_TYPE}
+        return {
+            f"clusters/{environment.name}/{cluster}.yaml": _fill(
+                text,
+                {
+                    **names,
+                    "APPLICATION": f"kalypso-{cluster}",
+                    "CLUSTER": cluster,
+                    "GITOPS_BRANCH": branch,
+                },
+            )
+            for cluster in (environment.clusters if text else ())
+            for branch in environment.gitops_branches[:1]
+        }
 
     def of_gitops_main(self, setup: Setup) -> dict[str, str]:
         """Return the first files of a new GitOps repository's main: a sample workload."""
@@ -93,6 +124,20 @@ class StarterFiles:
             for path, text in self.texts.items()
             if path.startswith(folder)
         }
+
+
+def _with_reports(text: str, setup: Setup, environment: EnvironmentSetup) -> str:
+    """Let the sample cluster type say which clusters report, if the set-up says so."""
+    lines = ""
+    if environment.clusters:
+        listed = json.dumps(", ".join(environment.clusters))
+        lines = (
+            "  annotations:\n    # The promotion waits for each of these clusters.\n"
+            f"    kalypso.io/clusters: {listed}\n"
+        )
+    elif setup.cluster_reports != AZURE:
+        return text
+    return ANNOTATIONS.sub(lambda _: lines, text)
 
 
 def _names(setup: Setup) -> dict[str, str]:

@@ -49,7 +49,7 @@ def remaining_tasks(
         _credentials(setup),
         *([_job_token(setup, facts)] if jobs_propose else []),
         _environments(setup),
-        azure_task(setup, facts),
+        _clusters(setup) if setup.cluster_reports in REPORTING else azure_task(setup, facts),
         *_chain(setup),
     )
 
@@ -248,6 +248,65 @@ AZURE_APPS: Final = (
 )
 AUDIENCE: Final = "api://AzureADTokenExchange"
 OTHER_AUDIENCES: Final = f"US Government: {AUDIENCE}USGov; China: {AUDIENCE}China"
+
+
+REPORTING: Final = frozenset({"commit-statuses", "argocd"})
+"""The sources of cluster reports that are not Azure."""
+
+
+def _clusters(setup: Setup) -> Task:
+    """Return the task that lets check-promote see clusters that do not report to Azure."""
+    control_plane, gitops = setup.control_plane, setup.gitops
+    links = {
+        f"variables of {control_plane.name}": control_plane.settings("variables/actions/new"),
+        f"files of {gitops.name}": gitops.files(gitops.main, "clusters"),
+    }
+    by_statuses = setup.cluster_reports == "commit-statuses"
+    if by_statuses:
+        permissions = {"statuses": "write", "metadata": "read"}
+        query = urlencode({"public": "false", "webhook_active": "false", **permissions})
+        account = f"{gitops.server}/organizations/{gitops.owner}"
+        links["the App of the clusters"] = f"{account}/settings/apps/new?{query}"
+        text = (
+            "Create a second GitHub App, by which the clusters post commit statuses, install it in "
+            f"{gitops.name} alone, and give its key to the clusters. Then apply the file of each "
+            "cluster."
+        )
+        lines = [
+            "variable KALYPSO_CLUSTER_REPORTS: commit-statuses",
+            "variable KALYPSO_STATUS_AUTHORS: <slug of the clusters' App>[bot]",
+            "flux create secret githubapp kalypso-statuses --app-id=<id> "
+            "--app-installation-id=<id> --app-private-key=<file>",
+        ]
+    else:
+        links[f"secrets of {control_plane.name}"] = control_plane.settings("secrets/actions/new")
+        text = (
+            "Create a read-only account of Argo CD, which sees all Applications, and apply the "
+            "file of each cluster in the namespace argocd."
+        )
+        lines = [
+            "variable KALYPSO_CLUSTER_REPORTS: argocd",
+            "variable KALYPSO_ARGOCD_SERVERS: https://<the API server>",
+            "secret KALYPSO_ARGOCD_TOKENS: what `argocd account generate-token --account kalypso` "
+            "prints",
+            "# argocd-cm: accounts.kalypso: apiKey",
+            "# argocd-rbac-cm: p, role:kalypso, applications, get, */*, allow",
+            "# argocd-rbac-cm: p, role:kalypso, clusters, get, *, allow",
+            "# argocd-rbac-cm: g, kalypso, role:kalypso",
+        ]
+    for environment in setup.environments:
+        if not environment.clusters:
+            lines.append(
+                f"# {environment.name}: annotate its cluster types kalypso.io/clusters: <names>"
+            )
+        elif by_statuses:
+            lines += [
+                f"kubectl --context {cluster} apply -f clusters/{environment.name}/{cluster}.yaml"
+                for cluster in environment.clusters
+            ]
+        else:
+            lines.append(f"kubectl apply -f clusters/{environment.name}")
+    return Task("Let the chain see the clusters", text, links, tuple(lines))
 
 
 def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:

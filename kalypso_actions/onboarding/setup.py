@@ -51,7 +51,8 @@ class EnvironmentSetup:
 
     `is_new`: main has no Environment object for it yet. Only a new environment has a
     `next_environment` ("": it is the last). `gitops_branches` are empty if it proposes to another
-    repository. `is_first`: new commits of main reach it first.
+    repository. `is_first`: new commits of main reach it first. `clusters` are those of its sample
+    cluster type.
     """
 
     name: str
@@ -61,16 +62,21 @@ class EnvironmentSetup:
     next_environment: str = ""
     gitops_branches: tuple[str, ...] = ()
     is_first: bool = False
+    clusters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The whole set-up. `is_new`: main of the control plane has no Kalypso documents yet."""
+    """The whole set-up. `is_new`: main of the control plane has no Kalypso documents yet.
+
+    `cluster_reports` is where the clusters report, as the option of `kalypso init` names it.
+    """
 
     control_plane: RepositorySetup
     gitops: RepositorySetup
     environments: tuple[EnvironmentSetup, ...]
     is_new: bool
+    cluster_reports: str = ""
 
 
 def default_branch_conflict(repository: str, default_branch: str, main: str) -> Problem:

@@ -235,6 +235,38 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        (
+            "commit-statuses",
+            [
+                "variable KALYPSO_CLUSTER_REPORTS: commit-statuses",
+                "kubectl --context berlin-1 apply -f clusters/dev/berlin-1.yaml",
+            ],
+        ),
+        (
+            "argocd",
+            [
+                "variable KALYPSO_CLUSTER_REPORTS: argocd",
+                "kubectl apply -f clusters/dev",
+                "# argocd-rbac-cm: p, role:kalypso, applications, get, */*, allow",
+            ],
+        ),
+    ],
+)
+def test_clusters_outside_of_azure_need_no_azure(source: str, lines: list[str]) -> None:
+    environments = (
+        EnvironmentSetup("dev", "dev", clusters=("berlin-1",)),
+        EnvironmentSetup("stage", "stage"),
+    )
+    made = replace(setup("https://github.com", *environments), cluster_reports=source)
+    task = tasks(made)["Let the chain see the clusters"]
+    assert set(lines) <= set(task.lines)
+    assert task.lines[-1] == "# stage: annotate its cluster types kalypso.io/clusters: <names>"
+    assert "azure" not in f"{task}".lower()
+
+
+@pytest.mark.parametrize(
     ("server", "facts", "is_asked"),
     [
         ("https://github.com", None, True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from kalypso_actions.commands.init.repositories import InitRepositories
@@ -19,7 +20,7 @@ from kalypso_actions.model.github import BranchRules
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding.branches import BranchState
-from kalypso_actions.onboarding.files import RuleNeeds
+from kalypso_actions.onboarding.files import CLUSTER_TYPE, RuleNeeds
 from kalypso_actions.onboarding.setup import (
     EnvironmentSetup,
     RepositorySetup,
@@ -31,6 +32,8 @@ from kalypso_actions.onboarding.setup import (
     kalypso_documents,
     may_hold_kalypso_documents,
 )
+
+SAMPLE: Final = ("ClusterType", CLUSTER_TYPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,9 @@ def read_current_state(inputs: InitInputs, repositories: InitRepositories) -> Cu
     reader.read_heads(gitops, [gitops.main, *names])
     environments = [reader.with_gitops_branches(environment) for environment in environments]
     reader.read_files(gitops, gitops.main)
-    setup = Setup(control_plane, gitops, tuple(environments), is_new)
-    return CurrentState(setup, reader.states, tuple(reader.warnings))
+    with_clusters, warnings = reader.with_clusters(environments, inputs.clusters)
+    setup = Setup(control_plane, gitops, with_clusters, is_new, inputs.cluster_reports)
+    return CurrentState(setup, reader.states, (*reader.warnings, *warnings))
 
 
 class _Reader:
@@ -138,6 +142,36 @@ class _Reader:
         for branch in branches:
             self.read_files(gitops, branch)
         return replace(environment, gitops_branches=branches)
+
+    def with_clusters(
+        self, environments: Iterable[EnvironmentSetup], pairs: Iterable[str]
+    ) -> tuple[tuple[EnvironmentSetup, ...], tuple[Problem, ...]]:
+        """Add the clusters of `ENVIRONMENT=NAME` to environments with the sample cluster type.
+
+        Also return warnings about the others, whose cluster types people must annotate.
+        """
+        by_environment: dict[str, list[str]] = {}
+        for pair in pairs:
+            name, _, cluster = pair.partition("=")
+            by_environment.setdefault(name, []).append(cluster)
+        added: list[EnvironmentSetup] = []
+        for environment in environments:
+            clusters = by_environment.get(environment.name, [])
+            state = self.states.get(("control plane", environment.branch))
+            is_ours = not (state and state.documents) or SAMPLE in state.documents
+            if clusters and is_ours:
+                added.append(replace(environment, clusters=tuple(dict.fromkeys(clusters))))
+                del by_environment[environment.name]
+            else:
+                added.append(environment)
+        return tuple(added), tuple(
+            Problem(
+                f"--clusters: {name} has no cluster type {CLUSTER_TYPE} of init: nothing is "
+                f"written for {', '.join(clusters)}",
+                advice="annotate its ClusterTypes with kalypso.io/clusters",
+            )
+            for name, clusters in by_environment.items()
+        )
 
     def _files(self, repository: RepositorySetup, branch: str) -> RevisionFiles | None:
         if (repository.role, branch) not in self._heads:

@@ -73,10 +73,17 @@ def test_without_consent_nothing_is_written(acme: Acme, terminal: Terminal, type
 
 def test_missing_names_are_asked_for(acme: Acme, terminal: Terminal) -> None:
     acme.create()
-    result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\ny\n")
+    result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\nargocd\ndev=berlin-1\ny\n")
     assert result.exit_code == 0
-    assert "Control plane (OWNER/NAME):GitOps repository (OWNER/NAME):" in result.stderr
-    assert "main" in acme.branches(GITOPS)
+    assert "Control plane (OWNER/NAME):GitOps repository (OWNER/NAME):Where do" in result.stderr
+    assert "clusters/dev/berlin-1.yaml" in acme.files("main", GITOPS)
+
+
+def test_a_source_that_does_not_exist_is_refused(acme: Acme, terminal: Terminal) -> None:
+    acme.create()
+    result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\nmoon\n\n")
+    assert "--cluster-reports" in str(result.exception)
+    assert acme.branches() == {}
 
 
 def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_sandbox import Sandbox
+from kalypso_sandbox.azure import Cluster, Configuration
+from kalypso_sandbox.store import Permissions
 from kalypso_sandbox.workflow_runner.runs import WorkflowRunner
 from tests.chain.clock import StoryClock
 from tests.chain.driver import Chain
@@ -39,7 +44,8 @@ def chain(acme: Acme) -> Chain:
     clock = acme.clock
     assert isinstance(clock, StoryClock)
     machine = {"PATH": os.environ["PATH"], "HOME": str(acme.folder)}
-    secrets = {"KALYPSO_APP_PRIVATE_KEY": key}
+    token = acme.sandbox.argocd.create_token("hub")
+    secrets = {"KALYPSO_APP_PRIVATE_KEY": key, "KALYPSO_ARGOCD_TOKENS": token}
     runs = acme.folder / "runs"
     workflows = WorkflowRunner(acme.sandbox, clock, machine, secrets, runs, InProcess(clock))
     return Chain(Organisation(acme.sandbox, clock, acme.folder), workflows, clock)
@@ -69,6 +75,86 @@ def test_the_push_to_main_starts_the_chain_and_each_merge_carries_it_on(
     assert ran(chain) == ["notify", "check-promote stage"]
     for environment in ("dev", "stage"):
         chain.expect(environment, commit, ENVIRONMENT_NAME=environment, LOG_LEVEL="info")
+
+
+def documents_of(text: str) -> dict[str, Any]:
+    return {document["kind"]: document for document in yaml.safe_load_all(text)}
+
+
+def connect_flux(acme: Acme, manifests: dict[str, Any]) -> dict[str, str]:
+    """Apply a cluster's file for Flux; return the values that the task leaves open."""
+    rights: Permissions = {"metadata": "read", "statuses": "write"}
+    app, _ = acme.sandbox.create_app("acme", rights, repositories=[GITOPS], slug="fleet")
+    source, sync = manifests["GitRepository"]["spec"], manifests["Kustomization"]["spec"]
+    about = manifests["Alert"]["spec"]["eventMetadata"]
+    assert sync["wait"] and manifests["Provider"]["spec"]["commitStatusExpr"]
+    configuration = {
+        "repository": source["url"],
+        "branch": source["ref"]["branch"],
+        "paths": [sync["path"]],
+        "notifications": {"app": app, "cluster_type": about["clusterType"]},
+    }
+    add_cluster(acme, about["cluster"], configuration)
+    return {"<slug of the clusters' App>": "fleet"}
+
+
+def connect_argocd(acme: Acme, manifests: dict[str, Any]) -> dict[str, str]:
+    """Apply a cluster's Application; return the values that the task leaves open."""
+    application = manifests["Application"]
+    source, metadata = application["spec"]["source"], application["metadata"]
+    configuration = {
+        "repository": source["repoURL"],
+        "branch": source["targetRevision"],
+        "paths": [source["path"]],
+        "application": {
+            "server": "hub",
+            "name": metadata["name"],
+            "labels": metadata["labels"],
+        },
+    }
+    add_cluster(acme, application["spec"]["destination"]["name"], configuration)
+    return {"https://<the API server>": acme.sandbox.argocd_url("hub")}
+
+
+def add_cluster(acme: Acme, name: str, configuration: dict[str, Any]) -> None:
+    applied = Configuration.model_validate({**configuration, "delay": 20.0, "settle": 30.0})
+    acme.sandbox.azure.put(Cluster(name=name, kind="other", configurations=[applied]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("source", "connect"), [("commit-statuses", connect_flux), ("argocd", connect_argocd)]
+)
+def test_clusters_outside_of_azure_are_connected_by_what_init_writes(
+    acme: Acme,
+    chain: Chain,
+    source: str,
+    connect: Callable[[Acme, dict[str, Any]], dict[str, str]],
+) -> None:
+    clusters = {"dev": ["berlin-1", "1-oslo"], "stage": ["rome"]}
+    pairs = [f"{name}={cluster}" for name, of in clusters.items() for cluster in of]
+    document = acme.init(cluster_reports=source, clusters=",".join(pairs))
+    commit = acme.branches()["main"]
+    files = acme.files("main", GITOPS)
+    open_values: dict[str, str] = {}
+    for environment, names in clusters.items():
+        for name in names:
+            manifests = documents_of(files[f"clusters/{environment}/{name}.yaml"])
+            open_values |= connect(acme, manifests)
+    (task,) = (each for each in document.remaining if each.title.startswith("Let the chain see"))
+    settings = re.findall(r"^variable (\w+): (.*)$", "\n".join(task.lines), re.MULTILINE)
+    variables = acme.sandbox.repository(CONTROL_PLANE).variables
+    for name, value in settings:
+        words = next((words for words in open_values if words in value), "")
+        variables[name] = value.replace(words, open_values[words]) if words else value
+    ran(chain)
+    chain.merge_pull_request("dev")
+    assert "cd stage" in ran(chain)
+    chain.merge_pull_request("stage")
+    assert ran(chain) == ["notify", "check-promote stage"]
+    for environment in clusters:
+        assert chain.statuses(environment)[commit] == "Deployed"
+    assert acme.init(cluster_reports=source, clusters=",".join(pairs)).written is False
 
 
 def test_a_change_of_an_environments_branch_is_scheduled(acme: Acme, chain: Chain) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from kalypso_actions.commands.render import render
@@ -212,3 +215,46 @@ def test_a_branch_that_somebody_else_makes_meanwhile_is_not_overwritten(acme: Ac
     assert acme.files("dev") == {"mine.txt": "x"}
     assert "main" in acme.branches()
     assert list(acme.files("main")) == ["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("options", "annotation"),
+    [
+        ({}, "kalypso.io/compliance: none"),
+        ({"cluster_reports": "argocd"}, "kalypso.io/compliance: none"),
+        ({"cluster_reports": "azure-resource-graph"}, ""),
+        (
+            {"cluster_reports": "commit-statuses", "clusters": "dev=b,dev=a"},
+            'kalypso.io/clusters: "b, a"',
+        ),
+    ],
+)
+def test_the_sample_cluster_type_says_which_clusters_report(
+    acme: Acme, options: dict[str, Any], annotation: str
+) -> None:
+    acme.create()
+    acme.init(**options)
+    text = acme.files("dev")["cluster-types/standard.yaml"]
+    assert re.findall(r"kalypso\.io/c.*", text) == ([annotation] if annotation else [])
+    problems_of(acme)
+
+
+def test_clusters_of_an_existing_environment_are_left_to_its_people(acme: Acme) -> None:
+    fleet = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: edge}\n"
+    acme.create()
+    acme.init(environments="dev")
+    removed = {"cluster-types/standard.yaml": None, "edge.yaml": fleet}
+    acme.sandbox.commit(CONTROL_PLANE, removed, branch="dev")
+    document = acme.init(cluster_reports="commit-statuses", clusters="dev=berlin-1,moon=rome")
+    told = [warning.message for warning in document.warnings]
+    assert [text.partition(" has no ")[0] for text in told] == [
+        "--clusters: dev",
+        "--clusters: moon",
+    ]
+    assert "clusters/dev/berlin-1.yaml" not in acme.files("main", GITOPS)
+
+
+@pytest.mark.parametrize("pair", ["berlin-1", "=berlin-1", "dev=", "dev=Berlin", "dev=a/b"])
+def test_a_cluster_needs_an_environment_and_a_name(acme: Acme, pair: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"{pair!r}")):
+        acme.init(clusters=pair)
