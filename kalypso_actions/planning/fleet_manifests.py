@@ -344,9 +344,11 @@ def are_own(assignment: Assignment, checked: Checked) -> bool:
     Such objects are those of one target alone, unless another's texts imitate its name.
     """
     name = assignment.target.name.encode()
-    return all(
-        name in identity.partition(b"\0")[2] for file in checked for identity in file.objects
-    )
+    for file in checked:
+        for identity in file.objects:
+            if name not in identity.partition(b"\0")[2]:
+                return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
