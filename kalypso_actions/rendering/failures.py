@@ -9,7 +9,8 @@ from typing import Final
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.rendering.data import DATA_TYPE, FIELDS, FUNCTIONS
+from kalypso_actions.rendering.data import DATA_TYPE, FIELDS
+from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_go.gotemplate.builtins import BUILTINS
 
 REFUSED_CONFIG: Final = "config-refused"

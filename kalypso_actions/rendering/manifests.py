@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from kalypso_actions.model.caches import SizedCache
-from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_go import gotemplate, goyaml
 
 

@@ -16,8 +16,9 @@ from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, ClusterTy
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.rendering.data import FIELDS, FUNCTIONS, JINJA_NAMES, REFUSED
+from kalypso_actions.rendering.data import FIELDS, JINJA_NAMES
 from kalypso_actions.rendering.failures import Failure
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_go import gotemplate
 
 USUAL_KEYS: Final = frozenset({"repo", "branch", "path"})

@@ -30,7 +30,8 @@ from kalypso_actions.model.documents import TextPlace
 from kalypso_actions.model.kinds import RepositoryPath, Template, WorkloadRegistration
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData
+from kalypso_actions.rendering.data import TemplateData
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError, TextManifest
 from kalypso_go import gotemplate

@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from kalypso_actions.rendering.data import FUNCTIONS
+from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja.filters import FILTERS, TESTS
 from kalypso_actions.rendering.jinja.manifests import OWN_FUNCTIONS
 from kalypso_actions.rendering.jinja.members import TEXT_METHODS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.rendering.data import hash_of
+from kalypso_actions.rendering.hashstructure import hash_of
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget
 from tests.oracle.cases import Case, differences, load
 from tests.oracle.tagged import from_tagged

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.rendering.data import FUNCTIONS, REFUSED, TemplateData, to_template_value
+from kalypso_actions.rendering.data import TemplateData, to_template_value
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_go import gotemplate, goyaml
 from kalypso_go.gotemplate import Limits, TemplateError
 from kalypso_go.gotemplate.values import ANY_MAP, UINT64, YAML_MAP, GoInt, GoMap, type_of

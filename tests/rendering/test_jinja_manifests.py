@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.rendering import template_faults
-from kalypso_actions.rendering.data import FUNCTIONS
+from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja.manifests import JinjaManifest
 from kalypso_actions.rendering.manifests import ManifestError
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget

@@ -8,7 +8,7 @@ from typing import Any
 
 from kalypso_actions.platform_config import parse_value
 from kalypso_actions.rendering import TemplateData
-from kalypso_actions.rendering.data import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from kalypso_go import gotemplate
 
 MAX_PASSES = 8

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from kalypso_actions.rendering.data import FUNCTIONS, REFUSED
+from kalypso_actions.rendering.functions import FUNCTIONS, REFUSED
 from tests.oracle.cases import load
 from tools.oracle import program
 from tools.oracle.coverage import (

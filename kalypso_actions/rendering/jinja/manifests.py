@@ -12,7 +12,8 @@ from jinja2 import nodes
 from jinja2.exceptions import TemplateError, TemplateSyntaxError
 from jinja2.meta import find_undeclared_variables
 
-from kalypso_actions.rendering.data import FUNCTIONS, TemplateData, go_config, to_template_value
+from kalypso_actions.rendering.data import TemplateData, go_config, to_template_value
+from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_actions.rendering.jinja.filters import FILTERS, REFUSED_FILTERS, REFUSED_TESTS, TESTS
 from kalypso_actions.rendering.jinja.meter import Meter, current_meter, metered
 from kalypso_actions.rendering.jinja.sandbox import Sandbox

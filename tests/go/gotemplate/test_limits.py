@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from kalypso_actions.rendering.data import FUNCTIONS
+from kalypso_actions.rendering.functions import FUNCTIONS
 from kalypso_go import gotemplate
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget, LimitError, Limits, TemplateError
 from tests.breaks import breaks, turned
