@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
 import requests
 import responses
 
-from kalypso_actions.clients.argocd import LONGEST_RETRY, ArgoCD
+from kalypso_actions.clients import argocd as argocd_client
+from kalypso_actions.clients.argocd import LONGEST_RETRY, ArgoCD, JsonReader
 from kalypso_actions.errors import KalypsoError
 
 SERVER = "https://argocd.acme.example/team"
@@ -169,7 +172,63 @@ def test_a_certificate_that_is_not_trusted(server: responses.RequestsMock, argoc
     assert "REQUESTS_CA_BUNDLE" in raised.value.problem.advice
 
 
-def test_thousands_of_applications(server: responses.RequestsMock, argocd: ArgoCD) -> None:
-    item = {"metadata": {"name": "a"}, "spec": {"source": {"helm": {"values": "x" * 9_000}}}}
-    server.get(f"{API}/applications", body=json.dumps({"items": [item] * 5_000}))
-    assert len(argocd.applications()) == 5_000
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1 << 20])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        " { } \n",
+        '{"items": null, "metadata": {}}',
+        '{"metadata": {"resourceVersion": "1"}, "items": []}',
+        '{"items":[{"name":"a"},{"name":"\u2026 \U0001f680 \\" ]}"}], "n": 12345}',
+        '{"a": [1, 2.5, -3e2, true, [[]]], "b": "x"}',
+    ],
+)
+def test_json_in_parts(text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(argocd_client, "PART", size)
+    content = text.encode()
+    parts = (content[at : at + size] for at in range(0, len(content), size))
+    assert JsonReader(parts).read_object() == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "1", "{", '{"a"', '{"a":', '{"a":1', '{"a":1,}', '{"a":[1,]}', '{"a":[1'),
+        *("{1:2}", "{} {}", '{"a" 1}', "{,}", '{"a":1]', "nul", '{"a":"\xff"}', '{"a":[}'),
+    ],
+)
+def test_other_texts_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        JsonReader(iter([text.encode("latin-1")])).read_object()
+
+
+@pytest.mark.slow
+def test_the_memory_of_thousands_of_applications() -> None:
+    """5,000 list items of 11 kB with letters that Python stores in four bytes each."""
+    values = "key: \U0001f680 value\n" * 230
+    source = {"path": "edge", "helm": {"values": values}}
+    item = {
+        "metadata": {"name": "a"},
+        "spec": {"source": source},
+        "status": {"sync": {"comparedTo": {"source": source}}},
+    }
+    text = json.dumps(item, ensure_ascii=False).encode()
+    parts = chain([b'{"items":[', text], repeat(b"," + text, 4_999), [b"]}"])
+    tracemalloc.start()
+    answer = JsonReader(parts).read_object()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(answer["items"]) == 5_000
+    assert peak < 50_000_000
+
+
+def test_a_server_that_answers_slowly(server: responses.RequestsMock, clock: Clock) -> None:
+    def now() -> datetime:
+        clock.time += timedelta(minutes=1)
+        return clock.time
+
+    argocd = ArgoCD(SERVER, TOKEN, {}, now=now, sleep=clock.sleep)
+    server.get(f"{API}/applications", body=json.dumps({"items": ["x" * 1_000_000] * 5}))
+    with pytest.raises(KalypsoError, match="answers for more than 180 s"):
+        argocd.applications()
