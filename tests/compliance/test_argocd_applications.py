@@ -64,11 +64,19 @@ def operation(phase: str, ago: int, revision: str = COMMIT) -> dict[str, Any]:
 )
 @breaks(
     "a failure of another revision is one of this revision",
+    turned(argocd_applications._failure, "tried == sync.get(key)", "True"),
+)
+@breaks(
+    "a degraded Application may become healthy for ever",
     turned(
-        argocd_applications._failure,
-        "tried.get(key) and tried.get(key) == sync.get(key)",
-        "tried.get(key)",
+        argocd_applications._state_of,
+        "{'Degraded': 'Non-Compliant', 'Suspended': 'Suspended'}",
+        "{'Suspended': 'Suspended'}",
     ),
+)
+@breaks(
+    "a sync that runs does not count",
+    turned(argocd_applications._in_progress, "phase not in {None, '', *ENDED}", "False"),
 )
 @breaks(
     "an Application complies before it is compared after its last sync",
@@ -171,6 +179,14 @@ OURS = {"repoURL": "git@github.com:acme/gitops", "path": "edge", "targetRevision
 CHART = {"repoURL": "https://charts.example", "chart": "base", "targetRevision": "3.2.1"}
 
 
+@breaks(
+    "an Application of another branch counts",
+    turned(argocd_applications._sources, "branch == followed.branch", "True"),
+)
+@breaks(
+    "the revision of one source is that of all",
+    turned(argocd_applications._sources, "revisions[index]", "revisions[0]"),
+)
 @pytest.mark.parametrize(
     ("spec", "sync", "revisions"),
     [
@@ -200,6 +216,10 @@ def test_sources(spec: dict[str, Any], sync: dict[str, Any], revisions: list[str
     assert [report.revision for report in reports] == revisions
 
 
+@breaks(
+    "the list of clusters names no cluster",
+    turned(argocd_applications._cluster, "server.cluster_names or {}", "{}"),
+)
 @pytest.mark.parametrize(
     ("changed", "cluster"),
     [
@@ -224,6 +244,10 @@ def test_a_list_of_clusters_that_cannot_be_read() -> None:
     assert "clusters, get, *" in problem.advice
 
 
+@breaks(
+    "the own clusters of all servers are one cluster",
+    turned(argocd_applications._cluster, "is_own and (not is_alone)", "False"),
+)
 @pytest.mark.parametrize(
     "destination", [{"name": "in-cluster"}, {"server": "https://kubernetes.default.svc"}]
 )
@@ -287,6 +311,10 @@ def test_applications_that_an_application_makes(
     assert report.source_updated_at == (since and NOW - timedelta(seconds=since))
 
 
+@breaks(
+    "an Application is suspended on whatever commit",
+    turned(reports_of_applications, "report.state == 'Suspended'", "False"),
+)
 def test_what_is_suspended_is_not_another_commit() -> None:
     sync = {"status": "Synced", "revision": BEFORE}
     parent = application(status={"resources": [CHILD], "sync": sync})

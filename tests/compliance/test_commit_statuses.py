@@ -91,6 +91,11 @@ ROW = [status("failure", ago=10), status("failure", ago=300), status(ago=900)]
     turned(commit_statuses._rows, "status.author.lower() in authors", "True"),
 )
 @breaks(
+    "the oldest commit with a status decides",
+    turned(reports_of_statuses, "followed.commits", "followed.commits[::-1]"),
+    case="the newest commit decides",
+)
+@breaks(
     "a failure begins with its last status",
     turned(commit_statuses._report, "state_of(status) == state", "status is newest"),
 )
@@ -144,6 +149,10 @@ def test_the_status_that_decides(
     assert unlisted == ()
 
 
+@breaks(
+    "a cluster that reports and is not listed is passed over in silence",
+    turned(reports_of_statuses, "context[:2] not in listed", "False"),
+)
 def test_pairs_that_are_not_listed() -> None:
     posted = [
         status(context="cluster/spare-9/edge"),
@@ -156,6 +165,10 @@ def test_pairs_that_are_not_listed() -> None:
     assert (reports, unlisted) == ((), ("spare-9/edge", "north-1/hub"))
 
 
+@breaks(
+    "a foreign status hides those below it",
+    turned(needs_history, "status.author.lower() not in authors", "False"),
+)
 @pytest.mark.parametrize(
     ("posted", "is_young", "needed"),
     [

@@ -65,11 +65,6 @@ def states(
     ),
     case="two sources",
 )
-@breaks(
-    "a cluster that is ignored by its id is waited for by its name",
-    turned(clusters_of_branch, "cluster.id.lower() not in ignored_names", "True"),
-    case="ignored",
-)
 @pytest.mark.parametrize(
     ("listed", "reports", "expected"),
     [
@@ -134,6 +129,11 @@ def test_who_is_waited_for(
         assert set(found) == set(expected)
 
 
+@breaks(
+    "a cluster that is ignored by its id is waited for by its name",
+    turned(clusters_of_branch, "cluster.id.lower() not in ignored_names", "True"),
+    case="ignored",
+)
 @pytest.mark.parametrize(
     ("pattern", "reports"),
     [

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.compliance import program_reports
 from kalypso_actions.compliance.program_reports import reports_of_program
 from kalypso_actions.errors import KalypsoError
+from tests.breaks import breaks, turned
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 COMMIT = "3e2c" * 10
@@ -21,6 +23,10 @@ def document(**changed: Any) -> str:
     return json.dumps({"schema": "kalypso.cluster-reports/v1", "clusters": [entry]})
 
 
+@breaks(
+    "a program has seen each cluster now",
+    turned(program_reports.ProgramReport.report, "self.reported_at or self.since or now", "now"),
+)
 @pytest.mark.parametrize(
     ("changed", "fields"),
     [
@@ -48,6 +54,18 @@ def test_entries(changed: dict[str, Any], fields: dict[str, object]) -> None:
     assert {name: getattr(report, name) for name in fields} == fields
 
 
+@breaks(
+    "of a key that stands twice, the last one counts",
+    turned(program_reports._without_repeated_keys, "len(content) != len(pairs)", "False"),
+)
+@breaks(
+    "a number is a time",
+    turned(
+        program_reports._written_as_a_time,
+        "not isinstance(time, str) or not DATE.match(time)",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     ("text", "about"),
     [

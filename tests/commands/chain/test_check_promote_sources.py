@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from time import perf_counter
+from typing import Any, Literal
 
 import pytest
 
+from kalypso_actions.commands.check_promote.watch import Watch
+from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications, tokens_of
+from kalypso_actions.commands.shared.cluster_reports.command import CommandReports
+from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.own_account import JOBS
+from kalypso_sandbox.store import Status
+from tests.breaks import breaks, replaced, returning, turned
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, tree, verdict
@@ -19,8 +29,39 @@ def by_statuses(acme: Organisation, *commits: str, **inputs: Any) -> Any:
     return check(acme, *commits, **given)
 
 
+def suppressed(real: Callable[..., Any], *given: Any) -> Any:
+    try:
+        return real(*given)
+    except KalypsoError:
+        return ()
+
+
 def states(result: Any) -> dict[str, str]:
     return {row.id: row.state for row in document(result).rows}
+
+
+def post_status(
+    acme: Organisation,
+    commit: str,
+    cluster: str,
+    state: Literal["success", "failure"] = "success",
+    *,
+    author: str = FLUX,
+    cluster_type: str = "drone",
+) -> None:
+    """Let an account post a status as Flux does."""
+    text = "reconciliation succeeded" if state == "success" else "health check failed"
+    status = Status(
+        id=acme.sandbox.store.new_id(),
+        commit=commit,
+        context=f"cluster/{cluster}/{cluster_type}/5d1f0b7a",
+        state=state,
+        description=text,
+        target_url=None,
+        author=author,
+        created_at=acme.clock(),
+    )
+    acme.sandbox.repository(GITOPS).statuses.append(status)
 
 
 def test_every_listed_cluster_posts_a_success(flux: Organisation) -> None:
@@ -64,6 +105,10 @@ def test_a_cluster_that_is_not_listed_is_named(flux: Organisation) -> None:
     assert "large-2/large" in str(document(result).warnings)
 
 
+@breaks(
+    "the warnings of the last branch stand for all branches",
+    turned(Watch._read_reports, "tuple(warnings)", "()"),
+)
 def test_each_branch_has_its_own_warnings(flux: Organisation) -> None:
     flux.commit({"second.yaml": documents.gitops_repo(flux.url(GITOPS), "two", "two")}, "dev")
     list_clusters(flux, large="large-1")
@@ -75,6 +120,10 @@ def test_each_branch_has_its_own_warnings(flux: Organisation) -> None:
     assert "large-2/large" in str(document(result).warnings)
 
 
+@breaks(
+    "the lists of a later commit are not checked",
+    turned(Watch._check_inputs, "tree not in self._checked", "not self._checked"),
+)
 def test_a_later_commit_needs_lists_as_well(flux: Organisation) -> None:
     hub = documents.cluster_type("hub")
     flux.commit({"cluster-types/hub.yaml": hub}, "dev")
@@ -93,6 +142,21 @@ def test_a_later_commit_needs_lists_as_well(flux: Organisation) -> None:
     assert flux.statuses(commit)["dev environment"][0] == "failure"
 
 
+@breaks(
+    "the statuses of jobs may count",
+    turned(CommitStatuses._check_authors, "JOB in self._authors", "False"),
+    case="every job",
+)
+@breaks(
+    "a status is stale if it is not renewed",
+    turned(CommitStatuses.check_inputs, "self._stale_after is not None", "False"),
+    case="stale-after",
+)
+@breaks(
+    "a token may go over http",
+    turned(tokens_of, "not is_safe", "False"),
+    case="https",
+)
 @pytest.mark.parametrize(
     ("inputs", "about"),
     [
@@ -126,6 +190,10 @@ def test_wrong_inputs_end_the_run_before_it_writes(
     assert flux.statuses(commit) == {}
 
 
+@breaks(
+    "a cluster type without a list overlooks its clusters",
+    returning(CommitStatuses.check_inputs, None),
+)
 def test_a_cluster_type_without_a_list_ends_the_run_before_it_writes(flux: Organisation) -> None:
     flux.commit({"cluster-types/drone.yaml": documents.cluster_type("drone")}, "dev")
     commit = main_commit(flux)
@@ -153,6 +221,10 @@ def test_every_application_is_synced_and_healthy(hub: Organisation) -> None:
     assert states(result) == {"drone-1": "compliant", "large-1": "compliant"}
 
 
+@breaks(
+    "what an Argo CD hides is overlooked",
+    turned(ArgoCDApplications.check_inputs, "self._blind and followed.unlisted", "False"),
+)
 def test_a_token_that_may_not_see_everything_needs_lists(hub: Organisation) -> None:
     policies = [("applications", "get", "platform/platform-drone-1")]
     token = hub.sandbox.argocd.create_token("hub", policies)
@@ -166,6 +238,10 @@ def test_a_token_that_may_not_see_everything_needs_lists(hub: Organisation) -> N
     assert (verdict(result), states(result)["large-1"]) == ("timed-out", "progressing")
 
 
+@breaks(
+    "each branch reads all Argo CD servers",
+    turned(ArgoCDApplications.reports, "tree in self._served", "True"),
+)
 def test_a_look_reads_the_servers_once_for_all_branches(hub: Organisation) -> None:
     hub.commit({"second.yaml": documents.gitops_repo(hub.url(GITOPS), "two", "two")}, "dev")
     commit = main_commit(hub)
@@ -232,6 +308,10 @@ def test_a_program_gets_only_the_variables_that_are_named(acme: Organisation) ->
         check(acme, merged, commit, reports_environment="TOKEN_OF_FLEET", **inputs)
 
 
+@breaks(
+    "a source that cannot be read has no clusters",
+    replaced(CommandReports.reports, suppressed),
+)
 def test_several_sources_are_added_up(flux: Organisation) -> None:
     commit = main_commit(flux)
     merged = merge(flux, commit)
@@ -242,3 +322,86 @@ def test_several_sources_are_added_up(flux: Organisation) -> None:
     assert (verdict(result), states(result)["drone-1"]) == ("timed-out", "suspended")
     with pytest.raises(KalypsoError, match="exit code 1"):
         by_statuses(flux, merged, commit, **(inputs | {"reports_command": "false"}))
+
+
+def test_the_requests_of_hundreds_of_clusters(flux: Organisation) -> None:
+    """A look is one request once each cluster has reported; the first one also lists a commit."""
+    names = [f"edge-{number:03}" for number in range(300)]
+    list_clusters(flux, drone=", ".join(names), large="silent")
+    commit = main_commit(flux)
+    merged = merge(flux, commit)
+    for name in names:
+        post_status(flux, merged, name)
+    looks: list[tuple[float, list[str]]] = []
+    sleep = flux.clock.sleep
+
+    def count_and_sleep(seconds: float) -> None:
+        asked = [f"{each.method} {each.path}" for each in flux.sandbox.traffic]
+        looks.append((perf_counter(), asked))
+        flux.forget()
+        sleep(seconds)
+
+    flux.clock.sleep = count_and_sleep  # type: ignore[method-assign]  # its methods are fixed
+    result = by_statuses(flux, merged, commit, timeout="5m")
+    assert (verdict(result), len(states(result))) == ("timed-out", 301)
+    (_, first), *later = [(at, asked) for at, asked in looks if len(asked) > 0][1:]
+    lists = [each for each in first if each.endswith("/statuses")]
+    assert len(lists) <= 4
+    quiet = [asked for _, asked in later if not any("/statuses/" in each for each in asked)]
+    assert quiet == [["POST /graphql"]] * len(quiet)
+    assert len(quiet) >= 2
+    times = [at for at, _ in looks]
+    assert min(after - before for before, after in pairwise(times[2:])) < 2
+
+
+FORGERS: Mapping[str, Literal["User", "Bot"]] = {
+    "marie": "User",
+    JOBS: "Bot",
+    "acme-other[bot]": "Bot",
+    "acme-flux": "User",
+}
+"""A person, a job, another App, and a person with the name of the clusters' App."""
+
+
+@pytest.mark.parametrize(
+    "number", [pytest.param(n, marks=pytest.mark.slow if n > 2 else ()) for n in range(30)]
+)
+def test_forged_statuses_decide_nothing(flux: Organisation, number: int) -> None:
+    """A cluster is silent, fails or complies; strangers post the opposite at any time."""
+    chance = random.Random(number)
+    truth = ("silent", "failing", "compliant")[number % 3]
+    list_clusters(flux, drone="drone-1, victim", large="large-1")
+    commit = main_commit(flux)
+    merged = merge(flux, commit)
+    on = [merged]
+    told: Literal["success", "failure"] = "success" if truth == "compliant" else "failure"
+    sleep = flux.clock.sleep
+
+    def live_and_sleep(seconds: float) -> None:
+        if len(on) == 1 and chance.random() < 0.2:
+            on.append(merge(flux, commit, config="2"))
+        post_status(flux, on[-1], "drone-1")
+        post_status(flux, on[-1], "large-1", cluster_type="large")
+        for _ in range(chance.randrange(4)):
+            forger = chance.choice(list(FORGERS))
+            lie: Literal["success", "failure"] = "success"
+            if truth == "compliant" and chance.random() < 0.5:
+                lie = "failure"
+            name = chance.choice(["victim", "Victim", "VICTIM"])
+            flux.sandbox.store.account(forger, FORGERS[forger])
+            post_status(flux, chance.choice(on), name, lie, author=forger)
+            if chance.random() < 0.5 and truth != "silent":
+                post_status(flux, on[-1], chance.choice(["victim", "Victim"]), told)
+        if truth != "silent" and chance.random() < 0.7:
+            post_status(flux, on[-1], "victim", told)
+        sleep(seconds)
+
+    flux.clock.sleep = live_and_sleep  # type: ignore[method-assign]  # its methods are fixed
+    result = by_statuses(flux, merged, commit, timeout="12m", poll_interval="30s")
+    if truth == "compliant":
+        assert verdict(result) == "compliant"
+        return
+    assert verdict(result) in {"timed-out", "failed"} - ({"failed"} if truth == "silent" else set())
+    assert states(result)["victim"] != "compliant"
+    assert flux.statuses(commit)["dev environment"][1] != "Deployed"
+    assert not [each for each in flux.dispatches() if each.workflow == "cd.yaml"]
