@@ -64,7 +64,7 @@ class RenderedAssignments:
             folder = "/".join(path.split("/")[-3:-1])
             if folder in self.unchanged:
                 yield Problem(
-                    "the file differs, though everything that decides it is as it was",
+                    "the file changed although none of its inputs did",
                     Location(repository, path),
                     "report this as an error of Kalypso: without verify, the old file would stay",
                 )
