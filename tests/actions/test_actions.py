@@ -102,6 +102,7 @@ def test_refused_inputs_are_reported_and_nothing_runs(
     assert harmless(job, ran)
 
 
+@pytest.mark.slow
 def test_an_empty_input_is_one_that_was_not_given(acme: Organisation, job: Job) -> None:
     commit = main_commit(acme)
     ran = job_of(acme, job).uses(

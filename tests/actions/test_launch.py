@@ -163,6 +163,7 @@ def test_an_extra_is_added_to_what_is_installed(machine: Machine) -> None:
 # Variables of the job
 
 
+@pytest.mark.slow
 def test_neither_the_job_nor_its_workspace_leads_python_elsewhere(machine: Machine) -> None:
     workspace, trap = machine.folder / "workspace", "raise SystemExit('trapped')"
     for name in ("kalypso_actions/__init__", "marble", "json", "sitecustomize", "pip/__main__"):

@@ -86,6 +86,7 @@ def test_a_commit_that_the_tree_lacks(chain: Chain) -> None:
     assert chain.has("stage") != commit
 
 
+@pytest.mark.slow
 def test_an_upstream_merge_that_moved_the_tracking_file_alone(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.chain.driver import Chain
 from tests.commands.chain.organisation import GITOPS
 
 PUSH = f"/{GITOPS}*/git-receive-pack"
 
 
+@pytest.mark.slow
 def test_a_pull_request_is_merged_while_schedule_pushes_the_next_commit(chain: Chain) -> None:
     first = chain.merge_to_main(RELEASE="one")
     chain.run_everything()

@@ -56,6 +56,13 @@ def kept(tmp_path: Path) -> FleetUnderAttack:
     return kept
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave measured costs to `make hostile`: they say little beside other tests."""
+    for item in items:
+        if "attack" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print attack, seconds, megabytes and text, if KALYPSO_HOSTILE_TABLE is set."""
     if not os.environ.get("KALYPSO_HOSTILE_TABLE"):

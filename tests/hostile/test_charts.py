@@ -20,7 +20,6 @@ def _helm() -> None:
     find_program("helm")
 
 
-@pytest.mark.slow
 @LINUX
 @pytest.mark.parametrize(
     ("template", "words"),

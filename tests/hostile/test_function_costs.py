@@ -122,15 +122,12 @@ def test_each_name_of_jinja2_spends_its_time(attack: Attack) -> None:
 
 
 @pytest.mark.parametrize("name", ["quote", "swapcase", "title", "toYaml"])
-@pytest.mark.parametrize(
-    "part", ["a", *(pytest.param(part, marks=pytest.mark.slow) for part in ('"', "a "))]
-)
+@pytest.mark.parametrize("part", ["a", '"', "a "])
 def test_a_large_text_takes_little_memory(attack: Attack, name: str, part: str) -> None:
     length = DEFAULT_LIMITS.output_bytes // len(part)
     attack(render_go, f"{{{{ {name} (repeat {length} `{part}`) }}}}", {})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GO_FUNCTIONS))
 def test_a_function_of_go_templates(attack: Attack, name: str) -> None:
     texts = go_templates([name], GO_SHAPES)
@@ -138,7 +135,6 @@ def test_a_function_of_go_templates(attack: Attack, name: str) -> None:
     assert float(cost.text.split()[0]) < 5 / SHARE, cost.text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shape", JINJA_SHAPES)
 def test_the_names_of_jinja2(attack: Attack, shape: str) -> None:
     budget = DEFAULT_LIMITS.work // 32

@@ -32,12 +32,8 @@ EACH_KEY = (
             EACH_KEY,
             TOO_MUCH,
             id=f"many keys with {what}",
-            marks=marks,
         )
-        for what, text, marks in (
-            ("plain texts", "x", ()),
-            ("special characters", "a (b)", pytest.mark.slow),
-        )
+        for what, text in (("plain texts", "x"), ("special characters", "a (b)"))
     ]
     + [
         pytest.param(200, 5, {"description": "a (b) " * 8_000}, "", TOO_MUCH, id="long texts"),
@@ -48,7 +44,6 @@ EACH_KEY = (
             "---\nkind: A\na: {{ .Manifests.list }}\n",
             TOO_MUCH,
             id="a text with many nodes",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             200,
@@ -65,7 +60,6 @@ EACH_KEY = (
             FAILS,
             "fails: app",
             id="failures",
-            marks=pytest.mark.slow,
         ),
         pytest.param(200, 50, {"description": "stop"}, FAILS, "fails: app", id="plain failures"),
         pytest.param(
@@ -91,7 +85,6 @@ def test_one_registration(
     assert message in cost.text
 
 
-@pytest.mark.slow
 def test_an_honest_registration_beside_a_hostile_one(attack: Attack) -> None:
     texts = {f"k{number}": "a (b)" for number in range(9_000)}
     arguments = 200, 1, texts, EACH_KEY, "", 100
@@ -114,10 +107,8 @@ def test_schemas_of_its_own(attack: Attack) -> None:
 @pytest.mark.parametrize(
     ("targets", "manifests", "more"),
     [
-        pytest.param(200, {}, "", id="plain texts", marks=pytest.mark.slow),
-        pytest.param(
-            50, {"description": "a (b)"}, "", id="special characters", marks=pytest.mark.slow
-        ),
+        pytest.param(200, {}, "", id="plain texts"),
+        pytest.param(50, {"description": "a (b)"}, "", id="special characters"),
         pytest.param(2, {"description": "a (b)"}, COSTLY, id="costly Templates"),
     ],
 )

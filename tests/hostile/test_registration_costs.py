@@ -117,7 +117,6 @@ def listed_files() -> dict[str, bytes]:
     return {f"{number // 500}/{number}.txt": b"" for number in range(250_000)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "message"),
     [
@@ -181,10 +180,8 @@ BUILDS = {
 @pytest.mark.skipif(not shutil.which("kustomize"), reason="kustomize is not installed")
 @pytest.mark.parametrize(
     ("files", "message"),
-    [
-        pytest.param(*case, id=name, marks=pytest.mark.slow if name == "many patches" else ())
-        for name, case in BUILDS.items()
-    ],
+    BUILDS.values(),
+    ids=BUILDS,
 )
 def test_builds_by_kustomize(
     attack: Attack, tmp_path: Path, files: dict[str, bytes], message: str
@@ -211,14 +208,12 @@ def test_a_repository_with_5000_targets(attack: Attack, tmp_path: Path) -> None:
     assert attack(read_registration, path, seconds=10, megabytes=256).text.startswith("head: []")
 
 
-@pytest.mark.slow
 def test_a_file_for_each_of_many_workloads(attack: Attack, tmp_path: Path) -> None:
     files = {f"{number}/workload.yaml": workload(number, 2) for number in range(2_500)}
     path = registered(tmp_path / "app", files)
     assert attack(read_registration, path, seconds=10, megabytes=256).text.startswith("head: []")
 
 
-@pytest.mark.slow
 def test_many_targets_in_one_file_for_each_environment(attack: Attack, tmp_path: Path) -> None:
     files = {f"{name}.yaml": workload(1, 10_000, name) for name in ("dev", "stage", "prod")}
     path = registered(tmp_path / "app", files)

@@ -54,7 +54,6 @@ def schema(**keywords: object) -> str:
             {"a": list(range(50_000))},
             [schema(items={"minimum": 1, "maximum": 10**6 + number}) for number in range(30)],
             id="many schemas",
-            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -53,7 +53,6 @@ def test_a_text_that_is_a_template_is_parsed_within_the_budget(attack: Attack) -
     assert "goes beyond the limit" in cost.text
 
 
-@pytest.mark.slow
 def test_a_text_that_is_a_template_for_each_manifest(attack: Attack) -> None:
     cost = attack(render_go, "{{ .Manifests.x }}", {"x": ACTIONS}, 8)
     assert "parsing the output of a pass goes beyond the limit" in cost.text

@@ -103,6 +103,7 @@ def test_all_assignments_of_a_registration_are_rendered(
     assert sources.count(b'"app-') == 2 * count, "each target has its owner and its digest"
 
 
+@pytest.mark.slow
 def test_an_application_with_schemas_runs_on_any_number_of_cluster_types() -> None:
     made = plan(of_cluster_types(2_000), reading(*targets(2, schema=SCHEMA)))
     assert rendered(made) == 4_000
@@ -141,6 +142,7 @@ for given, processes in ((short, True), (long[:3], True), (long, True), (long, F
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks safely")
 def test_the_excess_of_all_processes_counts_together() -> None:
     """Half of the long texts would pass in each of two processes."""

@@ -159,6 +159,7 @@ def test_a_commit_has_the_changes(sandbox: Sandbox, changes: dict[str, bytes | N
     assert written.signature
 
 
+@pytest.mark.slow
 def test_many_files_need_few_requests(sandbox: Sandbox) -> None:
     changes = {f"large/{n % 100}/{n}.yaml": b"kind: ConfigMap\n" * 40 for n in range(MANY)}
     sandbox.traffic.clear()
