@@ -167,7 +167,8 @@ class PostStatus:
     another App does not, although with a job's token this App may be one of the chain.
     `is_record`: the status records something for later runs, and is left out with a token that
     cannot post statuses. `keeps_force`: so does the record of a start with `force` whose run has
-    not begun. `if_complete`: it is left out if a write of the run was refused.
+    not begun. `if_complete`: it is left out if a write of the run was refused. `if_absent`: a
+    status of the chain in the same context stays.
     """
 
     repository: str
@@ -178,6 +179,7 @@ class PostStatus:
     is_record: bool = False
     keeps_force: bool = False
     if_complete: bool = False
+    if_absent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,8 @@ class StartWorkflow:
 
     Inputs without a value are left out. `keeps_force`: if a recorded start of the same workflow
     with `force` still waits for its run, this start, which may replace it, has `force` too. `ref`
-    is the branch of the workflow file; "" for main, which the token then has to read.
+    is the branch of the workflow file; "" for main, which the token then has to read. `shown` is
+    the status that shows people the start, posted before the record.
     """
 
     repository: str
@@ -195,6 +198,7 @@ class StartWorkflow:
     record: PostStatus | None = None
     keeps_force: bool = False
     ref: str = ""
+    shown: PostStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,8 +352,8 @@ def parts(  # noqa: C901, PLR0912 - one case for each kind of write
             status = status.shown if isinstance(status, Later) else status
             text = f"{status.context}: {status.description}"
             kind, what = "post status", f"{text} (on {_of(write.commit)})"
-        case StartWorkflow(inputs=inputs, record=record):
-            before = parts(record) if record else []
+        case StartWorkflow(inputs=inputs, record=record, shown=shown):
+            before = [part for each in (shown, record) if each for part in parts(each)]
             given = ", ".join(f"{name} {value}" for name, value in inputs.items() if value)
             kind, what = "start workflow", f"{write.workflow} ({given})"
         case MergePullRequest(known=known, then=then):

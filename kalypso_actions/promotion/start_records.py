@@ -9,7 +9,7 @@ replaces the record. `poll` repeats a start whose record stays: see `lost_starts
     kalypso / schedule <environment>              the environment branch's head  digest of inputs
 
     description                        state     meaning
-    Starting, attempt <n>: <subject>   pending   a workflow was or will be dispatched; after the
+    Starting, attempt <n>: <subject>   success   a workflow was or will be dispatched; after the
                                                  number, `with force` if schedule was
     Received: <subject>                success   the first job of the run has begun; of a waiting
                                                  check-promote with `, 4/8 clusters comply`
@@ -22,6 +22,9 @@ replaces the record. `poll` repeats a start whose record stays: see `lost_starts
     Blocked: <digest>                  failure   schedule cannot propose anything for these inputs
     Refused: <subject>                 failure   the repositories contradict the started run
     Given up: <subject>                failure   no run began after the last attempt
+
+A record is for machines: it is a success, which hides nothing and asks nobody for anything, unless
+a person has to act. The status `<environment> environment` shows that a commit is on its way.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ Command = Literal["cd", "check-promote", "schedule"]
 Kind = Literal["starting", "received", "not needed", "scheduled", "blocked", "refused", "given up"]
 
 STATES: Final[dict[Kind, StatusState]] = {
-    "starting": "pending",
+    "starting": "success",
     "received": "success",
     "not needed": "success",
     "scheduled": "success",

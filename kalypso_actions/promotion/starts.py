@@ -124,7 +124,7 @@ def cd_start(
     promoted_from: str,
     attempt: int = 1,
 ) -> StartWorkflow:
-    """Return the start of cd, with its record on the promoted commit."""
+    """Return the start of cd, with its record and `Waiting: cd` on the promoted commit."""
     record = starting(promoted_from, attempt)
     return StartWorkflow(
         control_plane,
@@ -135,6 +135,13 @@ def cd_start(
             "promoted_from": promoted_from,
         },
         record_of(control_plane, promoted_commit, cd_context(environment), record),
+        shown=PostStatus(
+            control_plane,
+            promoted_commit,
+            statuses.awaits_cd(environment),
+            is_record=True,
+            if_absent=True,
+        ),
     )
 
 

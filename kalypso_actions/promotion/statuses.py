@@ -1,9 +1,10 @@
 """The commit statuses of a promotion: on the promoted commit of main, one context per environment.
 
+    cd was started for it          pending   Waiting: cd
     written to the environment     pending   Promoted
     proposed to it instead         pending   Waiting for #<pull request>
     merged to the GitOps branch    pending   Deploying
-    clusters comply                success   Deployed   (pending while a next environment exists)
+    clusters comply                success   Deployed
     a failure                      failure   Failed to deploy: …
     another commit came            pending   Superseded by <commit>
     an older commit came back      pending   Rolled back to <commit>
@@ -26,7 +27,7 @@ class State(Enum):
     """The state of a commit; `description` is that of its status, with "…" for any text."""
 
     ABSENT = ("absent", "", "no start brings the commit to the environment")
-    STARTING = ("starting", "", "`cd` was started, but no run has begun")
+    STARTING = ("starting", "Waiting: cd", "`cd` was started, but no run has begun")
     GIVEN_UP = ("given up", "", "no start of `cd` led to a run")
     RECEIVED = ("received", "", "the first job of `cd` has begun; reviewers may have to approve")
     PROPOSED = ("proposed", "Waiting for #…", "a pull request brings it to `base-repo.yaml`")
@@ -51,7 +52,9 @@ class State(Enum):
 
 
 ENDS: Final = frozenset({State.SUPERSEDED, State.ROLLED_BACK})
-BEFORE_MERGE: Final = frozenset({State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED})
+BEFORE_MERGE: Final = frozenset(
+    {State.STARTING, State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED}
+)
 CI_CONTEXT: Final = "kalypso / ci"
 MAX_DESCRIPTION: Final = 140
 
@@ -59,6 +62,15 @@ MAX_DESCRIPTION: Final = 140
 def context(environment: str) -> str:
     """Return the context of an environment's statuses."""
     return f"{environment} environment"
+
+
+def awaits_cd(environment: str) -> CommitStatus:
+    """Return the status of a commit for which cd was started; cd replaces it.
+
+    Whoever starts cd posts it before the commit is `Deployed` in the environment before, so that a
+    commit on its way is not green.
+    """
+    return _status(environment, State.STARTING)
 
 
 def promoted(environment: str) -> CommitStatus:
@@ -76,9 +88,12 @@ def deploying(environment: str) -> CommitStatus:
     return _status(environment, State.DEPLOYING)
 
 
-def deployed(environment: str, *, is_last: bool) -> CommitStatus:
-    """Return the status of a commit with which the clusters comply; success ends the chain."""
-    return _status(environment, State.DEPLOYED, state="success" if is_last else "pending")
+def deployed(environment: str) -> CommitStatus:
+    """Return the status of a commit with which the clusters comply.
+
+    Earlier versions posted it as pending while a next environment existed.
+    """
+    return _status(environment, State.DEPLOYED, state="success")
 
 
 def failed(environment: str, reason: str) -> CommitStatus:
@@ -130,6 +145,11 @@ def is_open(status: CommitStatus | None) -> bool:
 def has_ended(status: CommitStatus | None) -> bool:
     """Return whether the commit is deployed, or another commit came."""
     return _state(status) in {State.DEPLOYED, *ENDS}
+
+
+def has_begun(status: CommitStatus | None) -> bool:
+    """Return whether a run of cd has told its result."""
+    return status is not None and _state(status) is not State.STARTING
 
 
 def is_before_merge(status: CommitStatus | None) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.promotion.start_records import StartRecord
-from kalypso_actions.promotion.statuses import CI_CONTEXT, State, context, posted_for
+from kalypso_actions.promotion.statuses import CI_CONTEXT, State, context, has_begun, posted_for
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
@@ -124,7 +124,7 @@ def waits_of_main(
         yield Wait("a run", f"of ci with {commit}: none has posted a status")
     elif ci.state != "success":
         yield Wait("people", f"correct the problems that ci found in {commit}", ci.target_url)
-    elif not any(context(name).lower() in main.statuses for name in environments):
+    elif not any(has_begun(main.statuses.get(context(name).lower())) for name in environments):
         yield Wait("a run", f"of cd with {commit}, or of the approval of its job", ci.target_url)
 
 

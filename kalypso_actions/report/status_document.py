@@ -24,7 +24,7 @@ STYLES: Final = {
     "pending": "yellow",
 }
 DEPLOYED: Final = "Deployed"
-"""Only the last environment ends the chain with success; the status of the others is pending."""
+"""Earlier versions posted it as pending in all environments but the last one."""
 
 MOST_LINES: Final = 10
 """The most lines about waits, and about clusters, for each environment."""

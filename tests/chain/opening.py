@@ -64,8 +64,7 @@ def settled(folder: Path, layout: Layout) -> Opening:
                 if chain.pull_requests(name, repository):  # none if schedule merges automatically
                     chain.merge_pull_request(name, repository)
             chain.forget_what_is_due()
-            state = "pending" if layout.after(name) else "success"
-            chain.acme.status(commit, f"{name} environment", "Deployed", state)
+            chain.acme.status(commit, f"{name} environment", "Deployed", "success")
             chain.start("schedule", environment=name)  # so that poll finds the environment at rest
             chain.run_everything()
         for name in layout.environments:

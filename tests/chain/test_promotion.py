@@ -20,7 +20,7 @@ def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
     assert chain.run_everything() == IN_STAGE
     chain.expect("dev", commit, RELEASE="one", REGION="west")
     chain.expect("stage", commit, RELEASE="one", REGION="west")
-    assert chain.acme.statuses(commit)["dev environment"] == ("pending", "Deployed")
+    assert chain.acme.statuses(commit)["dev environment"] == ("success", "Deployed")
     assert chain.acme.statuses(commit)["stage environment"] == ("success", "Deployed")
 
 

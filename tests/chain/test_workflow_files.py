@@ -24,4 +24,4 @@ def test_the_workflow_files_are_known_from_the_default_branch(
     chain.run_everything()
     chain.merge_pull_request("dev")
     chain.run_everything()
-    assert chain.acme.statuses(commit)["dev environment"] == ("pending", "Deployed")
+    assert chain.acme.statuses(commit)["dev environment"] == ("success", "Deployed")

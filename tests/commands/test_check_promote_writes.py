@@ -15,8 +15,10 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.writes import PostStatus, Write, parts
+from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.requests import PromotionRequest
 from kalypso_actions.promotion.start_records import Kind, StartRecord
+from kalypso_actions.promotion.starts import cd_start
 from tests.breaks import breaks, turned
 
 PLANE, MAIN, MERGED, LATER = "acme/fleet", "a" * 40, "b" * 40, "c" * 40
@@ -64,30 +66,36 @@ def test_the_run_of_another_merge_posts_the_status_of_a_waiting_promotion() -> N
 
 
 @breaks(
-    "Deployed is success while a next environment exists",
-    turned(CheckPromoteWrites.after, "not verified.onward", "True"),
+    "a deployed commit stays pending while a next environment exists",
+    turned(statuses.deployed, '"success"', '"pending"'),
 )
-@pytest.mark.parametrize(("onward", "state"), [((), "success"), (("stage",), "pending")])
-def test_the_state_of_deployed_ends_the_chain(onward: tuple[str, ...], state: str) -> None:
+@pytest.mark.parametrize("onward", [(), ("stage",)])
+def test_deployed_is_success_in_each_environment(onward: tuple[str, ...]) -> None:
     *_, post = writes(onward=onward).after(Verdict("compliant"))
     assert isinstance(post, PostStatus)
     assert isinstance(post.status, CommitStatus)
-    assert (post.status.state, post.keeps_deployed) == (state, True)
+    assert (post.status.state, post.keeps_deployed) == ("success", True)
 
 
 @breaks(
     "a commit is deployed before the next environment is started",
     turned(
         CheckPromoteWrites.after,
-        "(*starts, *self._status(status))",
-        "(*self._status(status), *starts)",
+        "(*starts, *self._status(statuses.deployed(name)))",
+        "(*self._status(statuses.deployed(name)), *starts)",
     ),
+)
+@breaks(
+    "a commit on its way to the next environment is green",
+    turned(cd_start, "statuses.awaits_cd(environment)", "statuses.deployed(environment)"),
 )
 def test_next_environments_are_started_before_the_commit_is_deployed() -> None:
     made = lines(writes(onward=("stage", "lab")).after(Verdict("compliant")))
     assert [line.partition(" (")[0] for line in made] == [
+        "post status: stage environment: Waiting: cd",
         "post status: kalypso / cd stage: Starting, attempt 1: dev",
         "start workflow: cd.yaml",
+        "post status: lab environment: Waiting: cd",
         "post status: kalypso / cd lab: Starting, attempt 1: dev",
         "start workflow: cd.yaml",
         "post status: dev environment: Deployed",

@@ -84,14 +84,14 @@ def test_the_statuses_of_promoted_commits(played: Played) -> None:
     begun = ("pending", "Promoted"), ("pending", "Deploying")
     error = "dev-drone-2: HealthCheckFailed: Deployment/hello-world ran out of memory"
     failed = ("failure", f"Failed to deploy: {error}")
-    corrected = ("pending", "Deploying"), ("pending", "Deployed")
+    corrected = ("pending", "Deploying"), ("success", "Deployed")
     ci = ("kalypso / ci", "success", "10 assignments in 2 environments")
 
     def of(environment: str, *statuses: tuple[str, str]) -> list[tuple[str, str, str]]:
         return [(f"{environment} environment", *status) for status in statuses]
 
     stage = of("stage", *begun, ("success", "Deployed"))
-    assert first == [ci, *of("dev", *begun, ("pending", "Deployed")), *stage]
+    assert first == [ci, *of("dev", *begun, ("success", "Deployed")), *stage]
     assert second == [ci, *of("dev", *begun, failed, *corrected), *stage]
 
 

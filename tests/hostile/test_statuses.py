@@ -24,7 +24,7 @@ from tests.commands.chain.proposals import run_schedule, settle
 DEV = "dev environment"
 CHECK = f"kalypso / check-promote dev {GITOPS}"
 FORGED = [
-    statuses.deployed("dev", is_last=True),
+    statuses.deployed("dev"),
     statuses.superseded("dev", "f" * 40),
     statuses.rolled_back("dev", "f" * 40),
 ]
@@ -92,7 +92,7 @@ def test_a_failure_is_shown_whatever_others_post(
     acme.cluster("dev", "drone", behaviour="fail")
     commit = main_commit(acme)
     merged = merge(acme, commit)
-    forge(acme, commit, statuses.deployed("dev", is_last=True))
+    forge(acme, commit, statuses.deployed("dev"))
     assert verdict(check(acme, merged, commit)) == "failed"
     state, description = acme.statuses(commit)[DEV]
     assert state == "failure"
@@ -145,7 +145,7 @@ def test_an_equal_status_of_others_does_not_replace_ours(acme: Organisation) -> 
 def test_cd_believes_no_status_of_others(acme: Organisation, action: str) -> None:
     first = change_main(acme)
     run_cd(acme, first, promoted_from="ci")
-    forge(acme, first, statuses.deployed("dev", is_last=True))
+    forge(acme, first, statuses.deployed("dev"))
     run_cd(acme, first if action == "unchanged" else change_main(acme), promoted_from="ci")
     assert authors(acme, first)[0] != "mallory"
 

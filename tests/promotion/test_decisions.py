@@ -315,7 +315,7 @@ def test_a_rollback_must_be_allowed(relation: Any) -> None:
     assert "allow-rollback" in caught.value.problem.advice
 
 
-DEPLOYED = status_table.deployed("dev", is_last=False)
+DEPLOYED = status_table.deployed("dev")
 FAILED = status_table.failed("dev", "x")
 
 
@@ -383,8 +383,8 @@ def test_a_commit_that_lacks_the_replaced_one_takes_it_back(relation: Relation, 
         (status_table.promoted("dev"), "pending", "Promoted", True),
         (status_table.waiting_for("dev", 7), "pending", "Waiting for #7", True),
         (status_table.deploying("dev"), "pending", "Deploying", True),
-        (status_table.deployed("dev", is_last=False), "pending", "Deployed", False),
-        (status_table.deployed("dev", is_last=True), "success", "Deployed", False),
+        (status_table.awaits_cd("dev"), "pending", "Waiting: cd", True),
+        (status_table.deployed("dev"), "success", "Deployed", False),
         (status_table.failed("dev", "a\n b"), "failure", "Failed to deploy: a b", True),
         (status_table.superseded("dev", NEW), "pending", "Superseded by 1111111", True),
         (status_table.rolled_back("dev", OLD), "pending", "Rolled back to 0000000", True),
@@ -417,7 +417,7 @@ def test_the_table_of_statuses(
         (status_table.promoted("dev"), True),
         (status_table.waiting_for("dev", 7), True),
         (status_table.deploying("dev"), False),
-        (status_table.deployed("dev", is_last=True), False),
+        (status_table.deployed("dev"), False),
         (status_table.superseded("dev", NEW), False),
         (None, False),
     ],

@@ -19,10 +19,11 @@ EVERYBODY = frozenset(Actor)
 CHAIN = COMMANDS | {Actor.CLUSTERS}
 
 POSTED = {
+    State.STARTING: statuses.awaits_cd("dev"),
     State.PROPOSED: statuses.waiting_for("dev", 7),
     State.PROMOTED: statuses.promoted("dev"),
     State.DEPLOYING: statuses.deploying("dev"),
-    State.DEPLOYED: statuses.deployed("dev", is_last=True),
+    State.DEPLOYED: statuses.deployed("dev"),
     State.FAILED: statuses.failed("dev", "why"),
     State.SUPERSEDED: statuses.superseded("dev", COMMIT),
     State.ROLLED_BACK: statuses.rolled_back("dev", COMMIT),

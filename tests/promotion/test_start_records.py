@@ -38,9 +38,9 @@ def test_contexts(context: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("record", "state", "description"),
     [
-        (starting("ci"), "pending", "Starting, attempt 1: ci"),
-        (starting(DIGEST, 3), "pending", f"Starting, attempt 3: {DIGEST}"),
-        (starting(UNREAD), "pending", "Starting, attempt 1: inputs not read yet"),
+        (starting("ci"), "success", "Starting, attempt 1: ci"),
+        (starting(DIGEST, 3), "success", f"Starting, attempt 3: {DIGEST}"),
+        (starting(UNREAD), "success", "Starting, attempt 1: inputs not read yet"),
         (StartRecord("received", M), "success", f"Received: {M}"),
         (StartRecord("not needed", "dev"), "success", "Not needed: dev"),
         (
@@ -64,7 +64,7 @@ def test_contexts(context: str, text: str) -> None:
         (StartRecord("refused", M), "failure", f"Refused: {M}"),
         (
             StartRecord("starting", DIGEST, 2, force=True),
-            "pending",
+            "success",
             f"Starting, attempt 2 with force: {DIGEST}",
         ),
         (StartRecord("given up", "ci"), "failure", "Given up: ci"),
@@ -80,7 +80,7 @@ def test_a_record_survives_its_status(
 
 
 def test_a_record_has_the_time_of_its_status() -> None:
-    status = CommitStatus("kalypso / cd dev", "pending", "Starting, attempt 2: ci", created_at=NOON)
+    status = CommitStatus("kalypso / cd dev", "success", "Starting, attempt 2: ci", created_at=NOON)
     assert read_record(status) == StartRecord("starting", "ci", 2, NOON)
 
 

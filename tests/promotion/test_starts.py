@@ -171,7 +171,7 @@ DEPLOYING = statuses.deploying("dev")
         pytest.param(FAILED, StartRecord("received", EARLIER), True, 1, id="corrected"),
         pytest.param(FAILED, StartRecord("received", EARLIER), False, 0, id="other files"),
         pytest.param(
-            statuses.deployed("dev", is_last=True),
+            statuses.deployed("dev"),
             StartRecord("received", EARLIER),
             True,
             0,

@@ -165,6 +165,7 @@ BY_NEXT_COUNT: Final = "the record of the next minute"
 NO_RUN: Final = "no run follows"
 
 _CD, _SCHEDULE = start("cd"), start("schedule")
+_CD_SHOWN = (status(State.STARTING), *_CD)
 _CHECK = start("check-promote")
 _BASE = Write("file", "`base-repo.yaml`")
 _TRACKING = Write("file", "the GitOps branch with its tracking file")
@@ -177,15 +178,15 @@ _S, _E, _T = State, Event, Transition  # a row of the table has two lines at mos
 TRANSITIONS: Final = (
     # The start
     _T((_S.ABSENT,), _E.COMMIT_COMES, (), (), BY_COMMIT),
-    _T((*NOT_STARTED, _S.SUPERSEDED), _E.CI_PASSES, (_S.STARTING,), _CD, BY_COMMIT,
+    _T((*NOT_STARTED, _S.SUPERSEDED), _E.CI_PASSES, (_S.STARTING,), _CD_SHOWN, BY_COMMIT,
        "ci, or check-promote before"),
-    _T((*NOT_STARTED, _S.SUPERSEDED), _E.NEXT_STARTED, (_S.STARTING,), _CD, BY_MERGE),
+    _T((*NOT_STARTED, _S.SUPERSEDED), _E.NEXT_STARTED, (_S.STARTING,), _CD_SHOWN, BY_MERGE),
     _T((_S.STARTING, _S.GIVEN_UP), _E.CD_BEGINS, (_S.RECEIVED,),
        (record("cd", "received"),), BY_RECORD, "first job of cd"),
     _T((_S.STARTING,), _E.POLL_GIVES_UP, (_S.GIVEN_UP,), (record("cd", "given up"),),
        BY_NEXT_POLL, "three starts lost"),
-    _T((_S.STARTING,), _E.POLL_SETTLES, (_S.SUPERSEDED,), (record("cd", "not needed"),),
-       BY_NEXT_POLL),
+    _T((_S.STARTING,), _E.POLL_SETTLES, (_S.SUPERSEDED,),
+       (record("cd", "not needed"), status(_S.SUPERSEDED)), BY_NEXT_POLL),
     _T(ANY, _E.CD_STARTED_BY_HAND, (), (Write("start", "cd.yaml"),), BY_PERSON),
     _T((_S.RECEIVED, _S.MERGED), _E.APPROVED, (), (), BY_COMMIT),
     _T((_S.RECEIVED, _S.MERGED), _E.REFUSED, (), (), NO_RUN),

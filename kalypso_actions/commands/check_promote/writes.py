@@ -112,8 +112,7 @@ class CheckPromoteWrites:
                 )
                 for environment in verified.onward
             )
-            status = statuses.deployed(name, is_last=not verified.onward)
-            return (*starts, *self._status(status))
+            return (*starts, *self._status(statuses.deployed(name)))
         if verdict.is_failure:
             return self._status(statuses.failed(name, verdict.reason))
         if verdict.name == "superseded":

@@ -34,7 +34,7 @@ def registration(runner: ScenarioRunner) -> None:
     runner.job("ci", ends="promoted")
     promotion(runner, "dev")
     promotion(runner, "stage")
-    runner.statuses(commit, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
+    runner.statuses(commit, {"dev": ("success", "Deployed"), "stage": ("success", "Deployed")})
 
 
 def configuration(runner: ScenarioRunner) -> None:
@@ -62,7 +62,7 @@ def correction(runner: ScenarioRunner) -> None:
     line = "config/drones.yaml: CACHE_MEGABYTES: 96"
     push_to_dev(runner, "fix", "Smaller on drones", line, notified="promotion")
     promotion(runner, "stage")
-    runner.statuses(broken, {"dev": ("pending", "Deployed"), "stage": ("success", "Deployed")})
+    runner.statuses(broken, {"dev": ("success", "Deployed"), "stage": ("success", "Deployed")})
 
 
 def push_to_dev(

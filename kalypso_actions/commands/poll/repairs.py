@@ -15,7 +15,7 @@ from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
-from kalypso_actions.model.writes import StartWorkflow, Write
+from kalypso_actions.model.writes import PostStatus, StartWorkflow, Write
 from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.start_records import Command, StartRecord
@@ -144,8 +144,19 @@ class Repairs:
                 self._replace(
                     commit, status_context, StartRecord("not needed", record.subject), writes
                 )
+                self._show_newer(environment, commit, writes)
             else:
                 yield Start("cd", environment.name, commit, status_context, record)
+
+    def _show_newer(self, environment: PresentInputs, commit: str, writes: list[Write]) -> None:
+        """Replace the status of a commit whose cd never told its result."""
+        name, newer = environment.name, environment.promoted_commit
+        posted = table.posted_by_chain(self.statuses.get(commit, {}), self._identity())
+        status = posted.get(table.context(name).lower())
+        if status is None or table.has_begun(status) or newer is None:
+            return
+        shown = table.promoted(name) if newer == commit else table.superseded(name, newer)
+        writes.append(PostStatus(self.context.control_plane, commit, shown, is_record=True))
 
     def _lost_checks(self, environment: PresentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of check-promote; none while people have to act."""

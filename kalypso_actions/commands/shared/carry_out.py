@@ -387,7 +387,9 @@ def _post(write: PostStatus, context: CommandContext, done: Done) -> None:
     if write.keeps_deployed:
         # The App that posts Deployed has another account than the job in which cd runs by default.
         latest = own_statuses(context, commit, any_app=not write.strictly_own)
-        if is_deployed(latest.get(status.context.lower())):
+        known = latest.get(status.context.lower())
+        # A version before posted Deployed as pending.
+        if known and is_deployed(known) and not (is_deployed(status) and known.state == "pending"):
             return
     # The link of a status that the command itself links says something else than this run's page.
     run_url = "" if status.target_url else context.runtime.job.run_url
@@ -400,6 +402,8 @@ def _post_record(
 ) -> None:
     """Post a record; if the token cannot post statuses, poll cannot repeat a lost start."""
     is_new = False
+    if write.if_absent and _is_posted(commit, status.context, context):
+        return
     if write.keeps_force:
         latest = latest_record(context, commit, status.context)
         if not is_served(latest, force=False):
@@ -414,12 +418,24 @@ def _post_record(
         context.runtime.log(f"The start is not recorded: {error.problem.message}")
 
 
+def _is_posted(commit: str, status_context: str, context: CommandContext) -> bool:
+    """Whether a commit has a status of the chain; so it counts if the token cannot read it."""
+    try:
+        return status_context.lower() in own_statuses(context, commit, any_app=True)
+    except GitHubError as error:
+        if error.status not in NOT_ALLOWED:
+            raise
+        return True
+
+
 def _start(write: StartWorkflow, context: CommandContext, done: Done) -> None:
     """Record the start, then start the workflow; note the page of the run, or of all runs.
 
     After an unknown result, repeat the start: every workflow is idempotent.
     """
     given = {name: done.commit(value) for name, value in write.inputs.items()}
+    if write.shown:
+        _post(write.shown, context, done)
     if write.record:
         record = replace(
             write.record,

@@ -31,7 +31,7 @@ RECORDED: Final[dict[Kind, State]] = {
 }
 """The state of a commit without a status, by the record of the start of cd."""
 
-MOVES_ON_UNTOLD: Final = frozenset({None, State.PROPOSED, State.PROMOTED})
+MOVES_ON_UNTOLD: Final = frozenset({None, State.STARTING, State.PROPOSED, State.PROMOTED})
 """After these statuses, `base-repo.yaml` and the GitOps branches determine the state."""
 
 
@@ -106,7 +106,7 @@ class Observed:
             return State.PROPOSED
         if posted is State.PROPOSED and commit in places.withdrawn - self._named[name]:
             return State.CLOSED
-        if posted is None and commit not in self._named[name]:
+        if posted in {None, State.STARTING} and commit not in self._named[name]:
             return recorded
         is_older = bool(places.base) and self._main.is_ancestor(commit, places.base)
         return State.SUPERSEDED if is_older else State.ROLLED_BACK

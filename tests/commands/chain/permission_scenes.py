@@ -190,7 +190,8 @@ def _check_promote_verifies(acme: Organisation) -> Run:
 
 def _check_promoted(acme: Organisation) -> None:
     commit = acme.head("main") or ""
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    waiting = {"stage environment": ("pending", "Waiting: cd")}
+    assert acme.statuses(commit) == {DEV: ("success", "Deployed"), **waiting}
     inputs = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
     assert acme.dispatches() == [Dispatch("cd.yaml", inputs)]
 

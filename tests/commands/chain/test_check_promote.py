@@ -15,6 +15,7 @@ from tests.commands.chain.promotions import check, document, main_commit, merge,
 pytestmark = pytest.mark.usefixtures("azure")
 
 DEV = "dev environment"
+GOES_ON = {DEV: ("success", "Deployed"), "stage environment": ("pending", "Waiting: cd")}
 
 
 def queries(acme: Organisation) -> int:
@@ -43,8 +44,12 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
         ("dev-drone", "drone", merged),
         ("dev-large", "large", merged),
     ]
-    assert acme.status_history(commit) == [(DEV, "Deploying"), (DEV, "Deployed")]
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.status_history(commit) == [
+        (DEV, "Deploying"),
+        ("stage environment", "Waiting: cd"),
+        (DEV, "Deployed"),
+    ]
+    assert acme.statuses(commit) == GOES_ON
     assert acme.status_links(commit) == {acme.run_url}
     assert acme.dispatches() == [cd_of(commit)]
     assert outcome.summary.startswith("## kalypso check-promote: deployed to `dev`\n")
@@ -74,8 +79,21 @@ def test_a_deployed_commit_does_not_fail_later(acme: Organisation) -> None:
     check(acme, merged, commit)
     acme.cluster("dev", "drone", behaviour="fail")
     assert verdict(check(acme, merged, commit)) == "failed"
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.statuses(commit) == GOES_ON
     assert len(acme.dispatches()) == 1
+
+
+@pytest.mark.parametrize("further", [True, False])
+def test_what_an_earlier_version_posted_becomes_green(acme: Organisation, further: bool) -> None:
+    """It posted `Deployed` as pending, and nothing for the next environment."""
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.status(commit, DEV, "Deployed", "pending" if further else "success")
+    if further:
+        acme.status(commit, "stage environment", "Deploying")
+    check(acme, merged, commit)
+    waiting = ("pending", "Deploying" if further else "Waiting: cd")
+    assert acme.statuses(commit) == {DEV: ("success", "Deployed"), "stage environment": waiting}
 
 
 def test_clusters_are_waited_for(acme: Organisation) -> None:
@@ -180,7 +198,7 @@ def test_the_post_deployment_command_decides(acme: Organisation) -> None:
     assert acme.dispatches() == []
     assert f"<b>dev {commit} {merged}" in outcome.summary
     outcome = check(acme, merged, commit, post_deployment="true")
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.statuses(commit) == GOES_ON
     assert acme.dispatches() == [cd_of(commit)]
 
 
@@ -211,7 +229,7 @@ def test_several_runs_at_once(acme: Organisation) -> None:
     with ThreadPoolExecutor(4) as pool:
         runs = [pool.submit(check, acme, merged, commit) for _ in range(4)]
         assert {verdict(run.result()) for run in runs} == {"compliant"}
-    assert acme.statuses(commit) == {DEV: ("pending", "Deployed")}
+    assert acme.statuses(commit) == GOES_ON
     assert len(set(map(str, acme.dispatches()))) == 1
 
 
@@ -226,5 +244,5 @@ def test_an_old_run_and_a_new_one_at_once(acme: Organisation) -> None:
         fresh = pool.submit(check, acme, last, new)
         assert (verdict(stale.result()), verdict(fresh.result())) == ("superseded", "compliant")
     assert acme.statuses(old) == {DEV: ("pending", f"Superseded by {new[:7]}")}
-    assert acme.statuses(new) == {DEV: ("pending", "Deployed")}
+    assert acme.statuses(new) == GOES_ON
     assert [dispatch.inputs["promoted_commit_id"] for dispatch in acme.dispatches()] == [new]

@@ -32,10 +32,13 @@ def test_a_push_without_problems_starts_cd(acme: Organisation) -> None:
         "warnings": "0",
     }
     assert document(result).commit == commit
-    assert acme.statuses(commit) == {CONTEXT: ("success", "4 assignments in 2 environments")}
+    assert acme.statuses(commit) == {
+        CONTEXT: ("success", "4 assignments in 2 environments"),
+        "dev environment": ("pending", "Waiting: cd"),
+    }
     assert acme.dispatches() == [cd(commit)]
     assert {write.rpartition("/")[2] for write in acme.writes()} == {commit, "dispatches"}
-    assert len(acme.writes()) == 2
+    assert len(acme.writes()) == 3
     assert result.summary.startswith("## kalypso ci: 4 assignments in 2 environments\n")
     assert acme.run_url in str(
         [status.target_url for status in acme.sandbox.repository(CONTROL_PLANE).statuses]

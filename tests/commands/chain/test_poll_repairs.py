@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.errors import UsageError
 from kalypso_actions.promotion.start_records import UNREAD
 from kalypso_actions.report.chain_document import PollDocument
+from tests.breaks import breaks, turned
 from tests.commands.chain.lost_starts import lose, record
 from tests.commands.chain.organisation import GITOPS, Dispatch, Organisation
 from tests.commands.chain.polls import (
@@ -73,7 +75,7 @@ def test_three_attempts_then_a_failure_until_the_digest_changes(acme: Organisati
         assert started(result) == [("schedule.yaml", "dev", attempt)]
         assert f", attempt {attempt}" in result.summary or attempt == 1
         assert acme.records(head)[SCHEDULE] == (
-            "pending",
+            "success",
             f"Starting, attempt {attempt}: {digest}",
         )
         end_runs(acme)
@@ -131,9 +133,30 @@ def test_a_lost_cd_is_started_again(acme: Organisation) -> None:
     assert started(result) == [("cd.yaml", "dev", 2)]
     given = {"promoted_commit_id": commit, "environment": "dev", "promoted_from": "ci"}
     assert acme.dispatches() == [Dispatch("cd.yaml", given)]
-    assert acme.records(commit)[CD] == ("pending", "Starting, attempt 2: ci")
+    assert acme.records(commit)[CD] == ("success", "Starting, attempt 2: ci")
     assert result.summary.startswith("## kalypso poll: repeated lost starts\n")
     assert f"| `dev` with `{commit[:7]}` | the last start was lost, attempt 2 | " in result.summary
+
+
+@breaks(
+    "a commit waits for a run of cd that is not needed",
+    turned(Repairs._show_newer, "table.has_begun(status)", "True"),
+)
+@pytest.mark.parametrize(
+    ("posted", "shown"), [("Waiting: cd", "Superseded by {}"), ("Deploying", "Deploying")]
+)
+def test_a_lost_cd_of_an_older_commit_is_not_needed(
+    acme: Organisation, posted: str, shown: str
+) -> None:
+    at_rest(acme)
+    older, newer = main_commit(acme), main_commit(acme, "another")
+    lose(acme, older, CD, "ci")
+    acme.status(older, "dev environment", posted)
+    name_in_base(acme, newer)
+    at_rest(acme)
+    assert started(run(acme)) == []
+    assert acme.records(older)[CD] == ("success", "Not needed: ci")
+    assert acme.statuses(older)["dev environment"] == ("pending", shown.format(newer[:7]))
 
 
 @pytest.mark.parametrize(
@@ -223,7 +246,7 @@ def test_a_lost_check_is_started_again(acme: Organisation) -> None:
         "gitops_repository": GITOPS,
     }
     assert acme.dispatches() == [Dispatch("check-promote.yaml", given)]
-    assert acme.records(commit)[CHECK] == ("pending", f"Starting, attempt 2: {G}")
+    assert acme.records(commit)[CHECK] == ("success", f"Starting, attempt 2: {G}")
 
 
 @pytest.mark.parametrize("subject", ["ci", "c" * 39])

@@ -114,7 +114,7 @@ def test_a_start_that_fails_stops_no_other(acme: Organisation) -> None:
 
 def test_the_start_is_recorded_on_the_branch(acme: Organisation) -> None:
     run(acme, pushed="dev")
-    record = {"kalypso / schedule dev": ("pending", "Starting, attempt 1: inputs not read yet")}
+    record = {"kalypso / schedule dev": ("success", "Starting, attempt 1: inputs not read yet")}
     assert acme.records(acme.head("dev") or "") == record
 
 
