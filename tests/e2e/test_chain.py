@@ -81,18 +81,20 @@ def test_the_statuses_of_promoted_commits(played: Played) -> None:
         for statuses in played.state.statuses
     ]
     _, first, second = filter(None, posted)
+    waiting = ("pending", "Waiting: cd")
     begun = ("pending", "Promoted"), ("pending", "Deploying")
     error = "dev-drone-2: HealthCheckFailed: Deployment/hello-world ran out of memory"
     failed = ("failure", f"Failed to deploy: {error}")
-    corrected = ("pending", "Deploying"), ("success", "Deployed")
+    deployed = ("success", "Deployed")
     ci = ("kalypso / ci", "success", "10 assignments in 2 environments")
 
     def of(environment: str, *statuses: tuple[str, str]) -> list[tuple[str, str, str]]:
         return [(f"{environment} environment", *status) for status in statuses]
 
-    stage = of("stage", *begun, ("success", "Deployed"))
-    assert first == [ci, *of("dev", *begun, ("success", "Deployed")), *stage]
-    assert second == [ci, *of("dev", *begun, failed, *corrected), *stage]
+    # `Waiting: cd` for stage stands before the commit is deployed in dev.
+    end = [*of("stage", waiting), *of("dev", deployed), *of("stage", *begun, deployed)]
+    assert first == [ci, *of("dev", waiting, *begun), *end]
+    assert second == [ci, *of("dev", waiting, *begun, failed, begun[1]), *end]
 
 
 def test_pull_requests_describe_their_environment(played: Played) -> None:

@@ -205,6 +205,7 @@ def test_a_fix_goes_on_by_itself(acme: Organisation) -> None:
         "Failed to deploy: dev-drone: HealthCheckFailed: timeout waiting for: [Deployment/app/web"
         " status: 'InProgress']",
         "Deploying",
+        "Waiting: cd",
         "Deployed",
     ]
 
