@@ -82,8 +82,8 @@ def _scalar(text: str) -> str:
 
 def _items(document: yaml.Node | None) -> Iterator[yaml.Node | None]:
     """Yield a document, or the items of a list, which may be lists too."""
-    items = _value(document, "items")
-    if (_text(_value(document, "kind")) or "").endswith("List") and isinstance(
+    items = value_of(document, "items")
+    if (text_of(value_of(document, "kind")) or "").endswith("List") and isinstance(
         items, yaml.SequenceNode
     ):
         for item in items.value:
@@ -93,13 +93,13 @@ def _items(document: yaml.Node | None) -> Iterator[yaml.Node | None]:
 
 
 def _is_main_node(document: yaml.Node | None) -> bool:
-    kind = _value(document, "kind")
-    name = _value(_value(document, "metadata"), "name")
-    return _text(kind) == "BaseRepo" and _text(name) == MAIN_BASE_REPO
+    kind = value_of(document, "kind")
+    name = value_of(value_of(document, "metadata"), "name")
+    return text_of(kind) == "BaseRepo" and text_of(name) == MAIN_BASE_REPO
 
 
 def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
-    spec = _value(document, "spec")
+    spec = value_of(document, "spec")
     if not isinstance(spec, yaml.MappingNode):
         raise KalypsoError(
             f"the BaseRepo {MAIN_BASE_REPO!r} has no spec to write a commit into",
@@ -110,21 +110,23 @@ def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
     return spec
 
 
-def _value(node: yaml.Node | None, key: str) -> yaml.Node | None:
+def value_of(node: yaml.Node | None, key: str) -> yaml.Node | None:
+    """Return the value of a key of a mapping, if there is one."""
     if isinstance(node, yaml.MappingNode):
         for name, value in node.value:
-            if _text(name) == key:
+            if text_of(name) == key:
                 node_value: yaml.Node = value
                 return node_value
     return None
 
 
-def _text(node: yaml.Node | None) -> str | None:
+def text_of(node: yaml.Node | None) -> str | None:
+    """Return the text of a scalar."""
     return node.value if isinstance(node, yaml.ScalarNode) else None
 
 
 def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
-    old = _value(spec, "commit")
+    old = value_of(spec, "commit")
     if old is not None:
         start, end = old.start_mark.index, old.end_mark.index
         space = " " if start == end else ""  # `commit:` alone
@@ -135,11 +137,11 @@ def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
         return text[:end].rstrip() + f"{comma}commit: {scalar}" + text[end:]
     last_key, last_value = spec.value[-1]
     newline = "\r\n" if "\r\n" in text else "\n"
-    head, rest = _at_line_end(text, last_value.end_mark.index, newline)
+    head, rest = at_line_end(text, last_value.end_mark.index, newline)
     return f"{head}{' ' * last_key.start_mark.column}commit: {scalar}{newline}{rest}"
 
 
-def _at_line_end(text: str, position: int, newline: str) -> tuple[str, str]:
+def at_line_end(text: str, position: int, newline: str) -> tuple[str, str]:
     """Cut the text after the line of `position`, which may be the beginning of the next line."""
     end = text.find("\n", position - 1) + 1
     return (text[:end], text[end:]) if end else (text + newline, "")

@@ -1,0 +1,175 @@
+"""The text of an environment's PromotionPolicy with one hold more, or without some.
+
+    text = with_hold(text, Hold("incident 4711", "octocat"), where)
+    text = without_holds(text, lambda hold: hold.by == "octocat", where)
+
+Comments, order and all other fields stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.promotion_policy import POLICY_API, POLICY_KIND, Hold
+from kalypso_actions.promotion.base_repo import at_line_end, value_of
+
+NEW_FILE: Final = f"""\
+apiVersion: {POLICY_API}
+kind: {POLICY_KIND}
+metadata:
+  name: promotion
+spec:
+"""
+
+Item = Mapping[str, Any]
+
+
+def hold_item(hold: Hold) -> dict[str, str]:
+    """Return the item of a hold in the file, without the fields that it does not have."""
+    until = f"{hold.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if hold.until else ""
+    fields = {"reason": hold.reason, "by": hold.by, "until": until, "at": hold.at}
+    return {name: value for name, value in fields.items() if value}
+
+
+def with_hold(text: str | None, hold: Hold, where: Location) -> str:
+    """Return the text of the file with a hold more; None is no file.
+
+    Raises KalypsoError for a file that the hold cannot be added to.
+    """
+    item = hold_item(hold)
+    if text is None or not text.strip():
+        return f"{NEW_FILE}  holds:\n{_block([item], '  ')}"
+    spec = _spec(text, where)
+    holds = value_of(spec, "holds")
+    kept = _items(holds, where)
+    if isinstance(holds, yaml.SequenceNode) and holds.value and not holds.flow_style:
+        head, rest = at_line_end(text, _end(holds), _newline(text))
+        edited = head + _block([item], " " * holds.start_mark.column) + rest
+    elif holds is not None:
+        edited = _replaced(text, spec, [*kept, item])
+    else:
+        edited = _with_key(text, spec, item)
+    _check(text, edited, [*kept, item], where)
+    return edited
+
+
+def without_holds(text: str, is_released: Callable[[Item], bool], where: Location) -> str | None:
+    """Return the text of the file without some holds; None if nothing is left in the file.
+
+    `is_released` gets the fields of a hold. Raises KalypsoError for a file that cannot be edited.
+    """
+    spec = _spec(text, where)
+    holds = value_of(spec, "holds")
+    items = _items(holds, where)
+    kept = [item for item in items if not is_released(item)]
+    if holds is None or len(kept) == len(items):
+        return text
+    if not kept and len(spec.value) == 1 and "#" not in text:
+        return None
+    if kept and isinstance(holds, yaml.SequenceNode) and not holds.flow_style:
+        edited = text
+        for node, item in reversed(list(zip(holds.value, items, strict=True))):
+            if is_released(item):
+                dash = edited.rindex("-", 0, node.start_mark.index)
+                start = edited.rfind("\n", 0, dash) + 1
+                edited = edited[:start] + at_line_end(edited, _end(node), _newline(text))[1]
+    else:
+        edited = _replaced(text, spec, kept)
+    _check(text, edited, kept, where)
+    return edited
+
+
+def _spec(text: str, where: Location) -> yaml.MappingNode:
+    try:
+        spec = value_of(yaml.compose(text, Loader=yaml.SafeLoader), "spec")
+    except yaml.YAMLError as error:
+        raise KalypsoError(
+            f"it is not valid YAML: {error}", where, "correct the file", "yaml-invalid"
+        ) from error
+    if not isinstance(spec, yaml.MappingNode):
+        raise _not_writable(where)
+    return spec
+
+
+def _items(holds: yaml.Node | None, where: Location) -> list[dict[str, str]]:
+    """Return the holds; all their values are texts."""
+    if holds is None or (isinstance(holds, yaml.ScalarNode) and holds.value in {"", "~", "null"}):
+        return []
+    items = yaml.load(yaml.serialize(holds), Loader=yaml.BaseLoader)  # noqa: S506 - texts only
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise _not_writable(where)
+    return items
+
+
+def _block(items: list[Item] | list[dict[str, str]], indent: str) -> str:
+    """Return a list in block style, each line after `indent`."""
+    text = yaml.safe_dump(items, sort_keys=False, allow_unicode=True, width=10_000)
+    return "".join(f"{indent}{line}\n" for line in text.splitlines())
+
+
+def _replaced(text: str, spec: yaml.MappingNode, items: list[dict[str, str]]) -> str:
+    """Replace the value of `holds` by a list in flow style."""
+    key, holds = next(pair for pair in spec.value if pair[0].value == "holds")
+    value = " ".join(
+        yaml.safe_dump(items, sort_keys=False, allow_unicode=True, default_flow_style=True).split()
+    )
+    after_key = text.index(":", key.end_mark.index) + 1
+    start, end = holds.start_mark.index, holds.end_mark.index
+    if isinstance(holds, yaml.SequenceNode) and not holds.flow_style:
+        newline = _newline(text)
+        line, _ = at_line_end(text, after_key, newline)
+        return (
+            f"{text[:after_key]} {value}{line[after_key:]}"
+            + at_line_end(text, _end(holds), newline)[1]
+        )
+    between = text[after_key:start] if start > after_key else " "
+    return f"{text[:after_key]}{between}{value}{text[max(end, after_key) :]}"
+
+
+def _with_key(text: str, spec: yaml.MappingNode, item: dict[str, str]) -> str:
+    if spec.flow_style:
+        end = spec.end_mark.index - 1
+        value = yaml.safe_dump([item], sort_keys=False, allow_unicode=True, default_flow_style=True)
+        comma = ", " if spec.value else ""
+        return f"{text[:end].rstrip()}{comma}holds: {' '.join(value.split())}{text[end:]}"
+    indent = " " * spec.start_mark.column
+    head, rest = at_line_end(text, _end(spec), _newline(text))
+    return f"{head}{indent}holds:\n{_block([item], indent)}{rest}"
+
+
+def _end(node: yaml.Node) -> int:
+    """Return the end of the last scalar of a node; a block ends where the next thing begins."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(last, tuple) else last
+    return int(node.end_mark.index)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _check(before: str, after: str, holds: list[dict[str, str]], where: Location) -> None:
+    """Raise KalypsoError unless the edited text has these holds, and is otherwise unchanged."""
+    try:
+        old, new = (yaml.load(text, Loader=yaml.BaseLoader) for text in (before, after))  # noqa: S506
+        got = new["spec"].pop("holds") or []
+        old["spec"].pop("holds", None)
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise _not_writable(where) from error
+    if got != holds or new != old:
+        raise _not_writable(where)
+
+
+def _not_writable(where: Location) -> KalypsoError:
+    return KalypsoError(
+        "the holds of the policy cannot be changed without another change",
+        where,
+        "write spec in plain form, with a list below `holds:`",
+        "policy-not-writable",
+    )
