@@ -80,7 +80,7 @@ class Command(Generic[InputsT, DocumentT]):
         Raises KalypsoError.
         """
         try:
-            _join_names(given)
+            join_names(given)
             return self.compute(given)
         except KalypsoError as error:
             if not self.print_error(given, error):
@@ -268,7 +268,7 @@ def _completion(line: Option) -> Complete | None:
     return complete
 
 
-def _join_names(given: Given) -> None:
+def join_names(given: Given) -> None:
     """Take an input from its argument or its option. Raises UsageError for different ones."""
     for key in [key for key in given if key.endswith(SECOND)]:
         name, option = key.removesuffix(SECOND), given.pop(key)

@@ -242,7 +242,9 @@ repositories.
     ),
     **{
         command.name: LazyCommand(
-            "local_commands" if command.name == "preview" else "runtime",
+            {"preview": "local_commands", "rollback": "github_commands"}.get(
+                command.name, "runtime"
+            ),
             command.summary,
             examples=command.examples,
             failure=command.failure,
@@ -262,7 +264,10 @@ GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
     "Ask": ("explain", "status", "clusters", "history", "report"),
-    "Run by workflows": tuple(command.name for command in CHAIN if command.name != "preview"),
+    "Go back": ("rollback",),
+    "Run by workflows": tuple(
+        command.name for command in CHAIN if command.name not in {"preview", "rollback"}
+    ),
 }
 """The commands by the occasion on which people need them; plug-ins are a group of their own."""
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import typer
 from rich.live import Live
 
-from kalypso_actions.cli.command import Command, DocumentT, Given
-from kalypso_actions.cli.runtime import Model, github_inputs
+from kalypso_actions.cli.command import Command, DocumentT, Given, join_names
+from kalypso_actions.cli.local import github_place, local_context
+from kalypso_actions.cli.runtime import Model, github_inputs, run_in_job
 from kalypso_actions.cli.streams import stderr, stdout
+from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.commands.shared.context import Runtime, open_context
+from kalypso_actions.commands.shared.run import with_commit_id
 from kalypso_actions.commands.status import watch
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
 from kalypso_actions.errors import UsageError
@@ -21,16 +25,23 @@ from kalypso_actions.inputs.chain import (
     ClustersInputs,
     DoctorInputs,
     HistoryInputs,
+    RollbackInputs,
     StatusInputs,
 )
+from kalypso_actions.inputs.local import DiffInputs
+from kalypso_actions.inputs.reading import checked_inputs
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.clusters_document import ClustersDocument, print_clusters
+from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.diff_document import DiffDocument, DiffSideEntry, diff_report
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.history_document import HistoryDocument, print_history
 from kalypso_actions.report.report_document import CheckPagesDocument
+from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
 from kalypso_actions.report.terminal import ProgressDisplay, print_findings, print_line
+from kalypso_actions.runner import read_job_context
 
 
 class GitHubCommand(Command[Model, DocumentT]):
@@ -155,6 +166,55 @@ class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
     def show(self, document: ClustersDocument) -> None:
         """Print the clusters of each branch."""
         print_clusters(stdout(), document)
+
+
+class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):
+    """`kalypso rollback`: in a job it goes back; at a terminal it starts and follows that job."""
+
+    model, document, place = RollbackInputs, RollbackDocument, "rollback:start_rollback"
+    echoed: ClassVar = {"environment": "environment"}
+
+    def __call__(self, given: Given) -> NoReturn:
+        """Run the command with its options, and exit."""
+        if read_job_context(os.environ).in_actions:
+            join_names(given)
+            raise typer.Exit(run_in_job(COMMANDS["rollback"], given))
+        super().__call__(given)
+
+    def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> RollbackDocument:
+        """Start the job and follow it, or show what it would do."""
+        # The other commands of this module do not wait for these imports.
+        from kalypso_actions.commands.diff import diff  # noqa: PLC0415
+        from kalypso_actions.commands.rollback import show_rollback  # noqa: PLC0415
+
+        with open_context(self.inputs, runtime) as context:
+            self.inputs = with_commit_id(self.inputs, context)
+            if not self.inputs.dry_run:
+                document: RollbackDocument = self.call(self.inputs, context)
+                return document
+
+            def compare(environment: str, left: str, target: str) -> ComparisonEntry:
+                name, variables = context.control_plane, runtime.environment
+                plane = local_context(progress, control_plane=name, environment=variables)
+                given: Given = {"environments": [environment], "from": left, "to": target}
+                given["control-plane"] = github_place(name)
+                return diff(checked_inputs(DiffInputs, given), plane).comparison
+
+            return show_rollback(self.inputs, context, compare)
+
+    def show(self, document: RollbackDocument) -> None:
+        """Print the result, with the differences of a dry run, and the findings."""
+        for entry in document.environments:
+            print_line(stdout(), entry.headline)
+            if entry.changes:
+                sides = [
+                    DiffSideEntry(environment=entry.environment, commit=commit)
+                    for commit in (entry.left, entry.commit)
+                ]
+                compared = DiffDocument(base=sides[0], head=sides[1], comparison=entry.changes)
+                for line in diff_report(stdout(), compared, stat=not self.inputs.verbose):
+                    stdout().print(line, highlight=False)
+        print_findings(stderr(), document.findings)
 
 
 class CheckPagesCommand(GitHubCommand[CheckPagesInputs, CheckPagesDocument]):

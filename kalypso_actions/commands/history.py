@@ -47,7 +47,7 @@ def history(inputs: HistoryInputs, context: CommandContext) -> HistoryDocument:
         control_plane=context.control_plane,
         name=inputs.name,
         branch=branch.name,
-        last_good=last_good(branch, environments, context) or "",
+        last_good=last_good(branch, past, context) or "",
         periods=tuple(_periods(inputs.name, writes, views, past.main))[:shown],
         is_complete=shown == len(writes),
     )

@@ -192,6 +192,50 @@ CHAIN: Final = (
         verify_only=(READS_MAIN, RECORDS),
     ),
     ChainCommand(
+        "rollback",
+        "Bring an environment back to its last good commit, and hold it there.",
+        examples=(
+            "kalypso rollback --environment prod",
+            "kalypso rollback --environment stage --chain --reason 'incident 4711' --dry-run",
+        ),
+        failure="an environment that cannot go back, or at a terminal a run that fails",
+        icon="rotate-ccw",
+        permissions=(
+            Permission(
+                CONTROL_PLANE,
+                "contents",
+                "write",
+                "writes `base-repo.yaml` and the hold to the branches",
+            ),
+            Permission(CONTROL_PLANE, "statuses", "write", "posts the state of the commits"),
+            Permission(
+                CONTROL_PLANE,
+                "actions",
+                "write",
+                "starts `schedule.yaml`; at a terminal, `rollback.yaml`",
+            ),
+            Permission(
+                GITOPS,
+                "contents",
+                "write",
+                "turns off auto-merge; else a warning, and schedule does it",
+                "a run by an App",
+            ),
+            Permission(
+                GITOPS,
+                "pull-requests",
+                "write",
+                "turns off auto-merge; else a warning, and schedule does it",
+                "a run by an App",
+            ),
+        ),
+        verify_only=(
+            READS_MAIN,
+            Permission(CONTROL_PLANE, "statuses", "read", "reads which commits were deployed"),
+        ),
+        documents="report.rollback_document",
+    ),
+    ChainCommand(
         "schedule",
         "Render an environment and propose its tree: one pull request for each GitOpsRepo.",
         examples=("kalypso schedule --control-plane acme/control-plane --environment dev",),

@@ -197,6 +197,42 @@ class CdInputs(ChainInputs):
     dry_run: DryRun = False
 
 
+class RollbackInputs(ChainInputs):
+    """Inputs of `kalypso rollback`."""
+
+    environment: Annotated[
+        EnvironmentName,
+        Option(
+            "The environment that goes back, such as prod.",
+            "ENVIRONMENT",
+            argument=True,
+            also_option="The same as ENVIRONMENT.",
+            completes="environment",
+        ),
+    ]
+    to: Annotated[
+        str,
+        Option(
+            f"The commit of main to go back to{REVISION}; default: the newest one that the "
+            "environment had before, that was Deployed there, and that nobody rolled back from.",
+            "REV",
+        ),
+    ] = ""
+    chain: Annotated[
+        Flag, Option("Take the commit back from the environments behind this one, too.")
+    ] = False
+    reason: Annotated[str, Option("Why: the hold shows it to everybody who waits.")] = ""
+    commit_by: CommitBy = "auto"
+    rollback_workflow: Annotated[
+        str, Option("The workflow file that runs rollback, which a terminal starts.")
+    ] = "rollback.yaml"
+    schedule_workflow: ScheduleWorkflow = "schedule.yaml"
+    verify_only: Annotated[
+        Flag, Option("Only verify the inputs and decide, and write nothing.")
+    ] = False
+    dry_run: DryRun = False
+
+
 class ScheduleInputs(PlanInputs):
     """Inputs of `kalypso schedule`."""
 

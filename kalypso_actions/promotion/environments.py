@@ -302,6 +302,18 @@ def arrows(
     )
 
 
+def environments_behind(name: str, environments: Mapping[str, Environment]) -> tuple[str, ...]:
+    """Return the environments that a commit reaches after this one, the nearest first, by name."""
+    names = [name]
+    for each in names:
+        names += [
+            behind
+            for behind in environments[each].next_environments
+            if behind in environments and behind not in names
+        ]
+    return tuple(names[1:])
+
+
 def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:
     """Return the environments whose annotation names this one as next."""
     return [each.name for each in environments.values() if name in each.next_environments]

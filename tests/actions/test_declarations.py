@@ -34,7 +34,7 @@ OUTPUTS = {
 }
 NAMES = (
     *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll"),
-    *("preview", "preview-comment", "validate-workload"),
+    *("preview", "preview-comment", "rollback", "validate-workload"),
 )
 OF_THE_JOB = dict.fromkeys(("token", "job-token"), "${{ github.token }}")
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)

@@ -59,6 +59,7 @@ def test_the_templates_are_those_that_start_one_another() -> None:
         "control-plane/preview-comment.yaml",
         "control-plane/preview.yaml",
         "control-plane/report.yaml",
+        "control-plane/rollback.yaml",
         "control-plane/schedule.yaml",
         "control-plane-environment/preview.yaml",
         "control-plane-environment/start-schedule.yaml",

@@ -210,6 +210,13 @@ CALLS: Final = {
         ],
         "GET R/actions/workflows/{workflow_id}/runs",
     ),
+    "workflows.conclusion": call(
+        lambda github, scene: [
+            scene.run(),
+            workflows.conclusion(github, FLEET, "poll.yaml", 1),
+        ],
+        "GET R/actions/workflows/{workflow_id}/runs",
+    ),
     "workflows.dispatch": call(
         lambda github, scene: workflows.dispatch(
             github, FLEET, "poll.yaml", ref="main", inputs={"commit": scene.first}

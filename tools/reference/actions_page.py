@@ -57,6 +57,10 @@ in the control plane.
 Starts `schedule` for environments whose inputs have changed, such as a registered repository, and
 repeats lost starts of workflows.
 """,
+    "rollback": """\
+Brings an environment back to its last good commit of main, in one commit that also holds it there,
+and starts `schedule`. Only a person may start it; see [roll back](../guide/runbooks.md#roll-back).
+""",
     "preview": """\
 Shows what a pull request to the control plane, or a merge group, changes in each environment: on
 the pull request, in the job's summary, and as a commit status. See the page
@@ -84,6 +88,7 @@ EXAMPLES: Final = {
         "environment": "${{ inputs.environment }}",
         "commit": "${{ inputs.promoted_commit_id }}",
     },
+    "rollback": {"environment": "${{ inputs.environment }}"},
     "schedule": {"environment": "${{ inputs.environment }}"},
     "check-promote": {
         "environment": "${{ inputs.environment }}",
@@ -106,7 +111,7 @@ APP: Final = {
     "app-private-key": "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}",
 }
 
-WITHOUT_APP: Final = {"cd", "preview-comment", "set-up", "validate-workload"}
+WITHOUT_APP: Final = {"cd", "rollback", "preview-comment", "set-up", "validate-workload"}
 """Actions that need no App: they write nothing outside of the repository of the job."""
 
 

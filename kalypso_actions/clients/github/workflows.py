@@ -6,6 +6,7 @@ accepted it; workflows must tolerate a second start.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Final, get_args
@@ -23,6 +24,9 @@ from kalypso_actions.model.github import ActiveRun, RunStatus, WorkflowRun, Work
 
 MAX_INPUTS: Final = 25
 MAX_INPUTS_OF_ENTERPRISE_SERVER: Final = 10
+MOST_RUNS: Final = 100
+"""The newest runs of a workflow among which a run that has just been started is looked for."""
+
 MAX_LENGTH: Final = 65_535
 """Characters of all inputs as one JSON object."""
 
@@ -69,6 +73,22 @@ def states(github: GitHub, repository: str) -> tuple[WorkflowState, ...]:
             for workflow in rest.all_of(target.get_workflows())
         ),
     )
+
+
+def conclusion(github: GitHub, repository: str, workflow_file: str, run_id: int) -> str | None:
+    """Return how a run ended, such as `success`; None while it is not listed, or has not ended.
+
+    Raises GitHubError.
+    """
+    failure = f"the runs of {workflow_file} cannot be listed"
+
+    def read(target: Repository) -> str | None:
+        runs = target.get_workflow(workflow_file).get_runs()  # the newest first
+        run = next((run for run in itertools.islice(runs, MOST_RUNS) if run.id == run_id), None)
+        ended = run is not None and run.status == "completed"
+        return (run.conclusion or "unknown") if run and ended else None
+
+    return github.call(repository, failure, read)
 
 
 def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[ActiveRun, ...]:

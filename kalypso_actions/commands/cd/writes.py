@@ -37,10 +37,14 @@ MESSAGE: Final = "Promoting Commit_Id to the environment"
 
 @dataclass(frozen=True, slots=True)
 class CdWrites:
-    """Makes the writes of a run of cd in a control plane (`owner/name`)."""
+    """Makes the writes of a run of cd in a control plane (`owner/name`).
+
+    `message` is that of its commit on the environment's branch.
+    """
 
     inputs: CdInputs
     control_plane: str
+    message: str = MESSAGE
 
     def promotion(self, facts: CdReading) -> tuple[Write, ...]:
         """Return the writes to the environment's branch or to our proposal, and the statuses."""
@@ -84,7 +88,7 @@ class CdWrites:
         match facts.action(self.inputs.mode):
             case "written":
                 yield from facts.auto_merges
-                yield self._push(facts, branch.name, branch.head, MESSAGE)
+                yield self._push(facts, branch.name, branch.head, self.message)
             case "proposed":
                 own_head: str | NewCommit = branch.own_head
                 if not branch.brings(commit):

@@ -10,7 +10,7 @@ branches that they name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
@@ -254,32 +254,39 @@ def rolled_back_to(
     if not comes_back(promoted_commit, left_commits(current, past_commits, main), main):
         return None
     # Read the other branches only if they matter.
-    left = left_since_cuts(current, history.segments(writes), main)
+    left = left_since_cuts(current, history.segments(), main)
     if not comes_back(promoted_commit, left, main):
         return None
     return commit_on_main(current, past_commits, main)
 
 
 def last_good(
-    branch: EnvironmentBranch, environments: Mapping[str, Environment], context: CommandContext
+    branch: EnvironmentBranch, history: BaseHistory, context: CommandContext, *, without: str = ""
 ) -> str | None:
     """Return the commit to which a rollback goes back: see `rollback_candidates`.
 
     It is the newest candidate that the chain ever posted `Deployed` for, also before the commit
     came a second time; None if there is none. Raises KalypsoError.
     """
-    history = BaseHistory(branch, environments, context)
-    segments = history.segments(list(history.writes()))
-    candidates = list(rollback_candidates(segments, history.main))
-    key = status_context(branch.environment.name).lower()
+    candidates = list(rollback_candidates(history.segments(), history.main, without))
     for start in range(0, len(candidates), MOST_STATUSES):
         batch = candidates[start : start + MOST_STATUSES]
-        posted = own_statuses_of(context, batch, any_app=True)
-        for commit in batch:
-            latest = posted.get(commit, {}).get(key)
-            if is_deployed(latest) or (latest and was_deployed(context, commit, latest.context)):
-                return commit
+        deployed = deployed_commits(branch, batch, context)
+        if commit := next(deployed, None):
+            return commit
     return None
+
+
+def deployed_commits(
+    branch: EnvironmentBranch, commits: Sequence[str], context: CommandContext
+) -> Iterator[str]:
+    """Yield those of some commits that the environment ever deployed. Raises GitHubError."""
+    posted = own_statuses_of(context, commits, any_app=True)
+    name = status_context(branch.environment.name)
+    for commit in commits:
+        latest = posted.get(commit, {}).get(name.lower())
+        if is_deployed(latest) or (latest and was_deployed(context, commit, latest.context)):
+            yield commit
 
 
 class BaseHistory:
@@ -310,11 +317,11 @@ class BaseHistory:
         folder = branch.environment.control_plane.path
         return read_base_writes(self._remotes, branch.url, branch.head, folder, self.main)
 
-    def segments(self, writes: Iterable[BaseWrite]) -> list[list[str | None]]:
-        """Divide the commits that the writes name where the branch was cut from another one."""
+    def segments(self) -> list[list[str | None]]:
+        """Return the commits that the writes name, divided where the branch was cut from others."""
         return [
             [write.promoted_commit for write in segment]
-            for _, segment in groupby(writes, self.others_with)
+            for _, segment in groupby(self.writes(), self.others_with)
         ]
 
     def others_with(self, write: BaseWrite) -> tuple[bool, ...]:

@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from kalypso_actions.clients.process import ProcessError
 from kalypso_actions.commands.registry import ChainCommand
@@ -20,12 +20,14 @@ from kalypso_actions.commands.shared.context import (
 )
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import ChainInputs, RollbackInputs
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import read_job_context
+
+Model = TypeVar("Model", bound=ChainInputs)
 
 
 def run_command(
@@ -46,7 +48,7 @@ def run_command(
             runtime.runner.mask(secret)
         function = command.function
         with open_context(inputs, dataclasses.replace(runtime, job=job)) as context:
-            inputs = _with_commit_id(inputs, context)
+            inputs = with_commit_id(inputs, context)
             try:
                 result = function(inputs, context)
             except MissingExtraError as error:  # the command has written nothing yet
@@ -63,18 +65,19 @@ def run_command(
     return result, exit_code
 
 
-def _with_commit_id(inputs: ChainInputs, context: CommandContext) -> ChainInputs:
-    """Return the inputs with the id of the commit that the input `commit` names.
+def with_commit_id(inputs: Model, context: CommandContext) -> Model:
+    """Return the inputs with the id of the commit that `commit` or rollback's `to` names.
 
     HEAD is the head of main. Raises KalypsoError for an unknown revision.
     """
-    revision = getattr(inputs, "commit", None)
+    name = "to" if isinstance(inputs, RollbackInputs) else "commit"
+    revision = getattr(inputs, name, None)
     if not revision or is_commit_id(revision):
         return inputs
     url = context.url(context.control_plane)
     commit = context.repositories.resolve(url, context.main(), revision)
-    context.runtime.log(f"commit {revision} is {commit}.")
-    return inputs.model_copy(update={"commit": commit})
+    context.runtime.log(f"{name} {revision} is {commit}.")
+    return inputs.model_copy(update={name: commit})
 
 
 def _error_result(

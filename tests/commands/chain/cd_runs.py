@@ -23,6 +23,23 @@ def run(acme: Organisation, commit: str, **inputs: Any) -> CommandResult:
     return acme.run(cd, CdInputs, **{"environment": "dev", "commit": commit, **inputs})
 
 
+def bring(
+    acme: Organisation, commit: str, environment: str = "dev", *, deployed: bool = True
+) -> None:
+    """Promote a commit as a person, a minute later; then its clusters comply, if `deployed`."""
+    acme.clock.sleep(60)
+    run(acme, commit, environment=environment, allow_rollback="true")
+    if deployed:
+        acme.status(commit, f"{environment} environment", "Deployed", "success")
+
+
+def promote(acme: Organisation, text: str, *, deployed: bool = True) -> str:
+    """Promote a new commit of main to dev; return it."""
+    commit = change_main(acme, text)
+    bring(acme, commit, deployed=deployed)
+    return commit
+
+
 def document(result: CommandResult) -> CdDocument:
     assert isinstance(result.document, CdDocument)
     return result.document

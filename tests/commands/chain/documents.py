@@ -14,6 +14,7 @@ WORKFLOWS = {
         ("promoted_commit_id", "gitops_repository", "started_at"),
     ),
     "poll.yaml": ((), ()),
+    "rollback.yaml": (("environment",), ("to", "chain", "reason")),
 }
 """Main's workflow files, with their required and optional inputs."""
 

@@ -17,6 +17,7 @@ from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.preview_comment import preview_comment
 from kalypso_actions.commands.registry import Level
+from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
@@ -28,9 +29,11 @@ from kalypso_actions.inputs.chain import (
     PollInputs,
     PreviewCommentInputs,
     PreviewInputs,
+    RollbackInputs,
     ScheduleInputs,
     StartScheduleInputs,
 )
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents, previews
 from tests.commands.chain.organisation import (
@@ -137,6 +140,35 @@ def _cd_went_back(acme: Organisation) -> None:
     assert pull["auto_merge"] is None
 
 
+def _rollback(acme: Organisation) -> Run:
+    """Prepare a rollback while GitHub's auto-merge waits with the commit that dev leaves."""
+    good = acme.head("main") or ""
+    acme.status(good, DEV, "Deployed", "success")
+    run = _cd_goes_back(acme)
+    del run
+    return runs(
+        acme,
+        rollback,
+        RollbackInputs,
+        environment="dev",
+        former_identities="somebody",
+        chain="true",
+    )
+
+
+def _rolled_back(acme: Organisation) -> None:
+    _cd_went_back(acme)
+    assert "by: somebody" in acme.files("dev")[POLICY_FILE]
+    assert acme.dispatches()[-1] == Dispatch("schedule.yaml", {"environment": "dev"})
+
+
+def _rollback_verifies(acme: Organisation) -> Run:
+    good = acme.head("main") or ""
+    acme.status(good, DEV, "Deployed", "success")
+    promote(acme, main_commit(acme))
+    return runs(acme, rollback, RollbackInputs, environment="dev", verify_only="true")
+
+
 def _cd_verifies(acme: Organisation) -> Run:
     """Prepare cd with `verify-only`, after ci recorded the start."""
     run = _cd(acme, verify_only="true")
@@ -238,6 +270,24 @@ PROMOTION_SCENES: Final = (
         _cd_verifies,
         _nothing_done,
         {CONTROL_PLANE: RECORDS},
+        verify_only=True,
+    ),
+    Scene(
+        "rollback",
+        "a chain",
+        _rollback,
+        _rolled_back,
+        {
+            CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"},
+            GITOPS: {"contents": "write", "pull-requests": "write"},
+        },
+    ),
+    Scene(
+        "rollback",
+        "verify-only",
+        _rollback_verifies,
+        _nothing_done,
+        {CONTROL_PLANE: {"contents": "read", "statuses": "read"}},
         verify_only=True,
     ),
     Scene(

@@ -72,7 +72,7 @@ def test_killed_anywhere_run_again_and_twice_at_once(
         writes += 1
         assert writes < 20
     may_write = any("write" in levels.values() for levels in scene.needs.values())
-    assert writes == 1 if scene.verify_only else bool(writes) == may_write
+    assert writes == may_write if scene.verify_only else bool(writes) == may_write
     scene.check(acme)
     once = left(acme)
     with ThreadPoolExecutor(2) as pool:
@@ -92,12 +92,15 @@ def test_a_dry_run_sends_no_write(
     acme.logged.clear()
     result = act({"token": acme.token, "dry_run": "true"})
     assert (acme.writes(), acme.recorded(), left(acme)) == ([], [], before)
-    assert result.document.writes
+    assert bool(result.document.writes) == any(
+        "write" in levels.values() for levels in scene.needs.values()
+    )
     assert [f"Would {entry.line}" for entry in result.document.writes] == acme.logged[
         -1 - len(result.document.writes) : -1
     ]
-    assert acme.logged[-1] == "nothing was written (dry run)."
-    assert any(line.startswith("Would ") for line in acme.logged)
+    if result.document.writes:
+        assert acme.logged[-1] == "nothing was written (dry run)."
+        assert any(line.startswith("Would ") for line in acme.logged)
 
 
 def test_there_is_a_scene_of_every_command() -> None:

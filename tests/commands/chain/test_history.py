@@ -10,14 +10,14 @@ from rich.console import Console
 
 from kalypso_actions.commands.history import history as read_history
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_branch import last_good
+from kalypso_actions.commands.shared.environment_branch import deployed_commits
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HistoryInputs
 from kalypso_actions.report.history_document import HistoryDocument, print_history
 from tests.breaks import breaks, turned
 from tests.commands.chain import documents
-from tests.commands.chain.cd_runs import DEV, change_main, run
+from tests.commands.chain.cd_runs import DEV, bring, promote
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
 
 
@@ -32,20 +32,6 @@ def history(acme: Organisation, name: str = "dev", **given: Any) -> HistoryDocum
     return read[0]
 
 
-def promote(acme: Organisation, text: str, *, deployed: bool = True) -> str:
-    """Promote a new commit of main to dev; return it."""
-    commit = change_main(acme, text)
-    bring(acme, commit, deployed=deployed)
-    return commit
-
-
-def bring(acme: Organisation, commit: str, *, deployed: bool = False) -> None:
-    acme.clock.sleep(60)
-    run(acme, commit, allow_rollback="true")
-    if deployed:
-        acme.status(commit, DEV, "Deployed", "success")
-
-
 def text(document: HistoryDocument) -> str:
     console = Console(width=160, record=True, file=None, highlight=False)
     with console.capture() as capture:
@@ -55,7 +41,7 @@ def text(document: HistoryDocument) -> str:
 
 def test_what_an_environment_has_had(acme: Organisation) -> None:
     good, bad = promote(acme, "1"), promote(acme, "2")
-    bring(acme, good)
+    bring(acme, good, deployed=False)
     failing = promote(acme, "3", deployed=False)
     acme.status(failing, DEV, "Failed to deploy: 1 of 2 clusters", "failure")
     read = history(acme)
@@ -85,7 +71,7 @@ def test_what_an_environment_has_had(acme: Organisation) -> None:
 
 @breaks(
     "a rollback goes back to a commit that never worked",
-    turned(last_good, "is_deployed(latest)", "True"),
+    turned(deployed_commits, "is_deployed(latest)", "True"),
 )
 def test_the_last_good_commit_was_deployed_there(acme: Organisation) -> None:
     good = promote(acme, "1")

@@ -45,6 +45,7 @@ ONLY_WARNS: frozenset[tuple[str, str]] = frozenset(
         ("ci", SHOP),
         # schedule turns off auto-merge as well.
         ("cd", GITOPS),
+        *(("rollback", name) for name in ("pull-requests", GITOPS)),
         ("schedule", SHOP),
         # A pull request from a fork has no more permissions, and a partial comparison is useful.
         *(("preview", name) for name in ("statuses", "pull-requests", GITOPS, SHOP)),
