@@ -99,7 +99,11 @@ ADVICE_BY_MESSAGE: Final = (
     (409, r"repository is empty", "push a first commit to the repository"),
     (410, r"issues (has|have) been disabled", "turn on Issues in the repository's settings"),
     (422, r"no commit found for sha", "check the commit's id, and that it was pushed"),
-    (422, r"not accessible by", "give the token the permission contents: write"),
+    (
+        422,
+        r"not accessible by",
+        "give the token the permission contents: write, for pull requests pull-requests: write, too",
+    ),
     (501, r"'Mutation'", "update GitHub Enterprise Server"),
 )
 """Status, pattern of GitHub's message, advice; the first match counts."""
