@@ -102,7 +102,7 @@ ADVICE_BY_MESSAGE: Final = (
     (
         422,
         r"not accessible by",
-        "give the token the permission contents: write, for pull requests pull-requests: write, too",
+        "give the token the permission contents: write, and pull-requests: write",
     ),
     (501, r"'Mutation'", "update GitHub Enterprise Server"),
 )
