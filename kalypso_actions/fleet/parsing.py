@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,6 +32,13 @@ from kalypso_actions.model.promotion_policy import (
     PromotionPolicy,
 )
 from kalypso_actions.model.urls import normal_url, split
+
+URL_SECRET: Final = "repository-url-secret"  # noqa: S105 - the code of a problem
+URL_INVALID: Final = "repository-url-invalid"
+URL_WITH_SECRET: Final = re.compile(
+    r"\w://(?:[^/\s:@]*:(?![$<{%*]|x+@)[^/\s@{}]+|(?:gh[pousr]_|github_pat_|glpat-)[^/\s@]*)@"
+)
+BARE_URL: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?/[\w.-]+/[\w.-]+")
 
 
 @dataclass(slots=True)
@@ -122,6 +130,7 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
     body = {key: value for key, value in document.body.items() if key != SOPS}
     diagnostics.warnings.extend(_unknown_fields(document, model, body, ()))
     diagnostics.warnings.extend(_annotation_faults(document))
+    diagnostics.warnings.extend(_url_warnings(document))
     faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
     try:
         resource = model.model_validate(document.body)
@@ -358,8 +367,48 @@ def _url_faults(document: Document) -> Iterator[Problem]:
                     f"GitOpsRepo {document.name!r}: spec.repo: {fault.message}",
                     document.at("spec", "repo"),
                     fault.advice or "write its URL, such as https://github.com/OWNER/NAME",
-                    "repository-url-invalid",
+                    URL_SECRET if URL_WITH_SECRET.search(repo) else URL_INVALID,
                 )
+
+
+def _url_warnings(document: Document) -> Iterator[Problem]:
+    """Warn of passwords and tokens in URLs, and of repositories without a scheme.
+
+    The values of ConfigMaps have their own check. The URL of a GitOpsRepo is an error.
+    """
+    if document.kind == "ConfigMap":
+        return
+    for path, text in _texts_of(document.body, ()):
+        if document.kind == "GitOpsRepo" and path == ("spec", "repo"):
+            continue
+        if URL_WITH_SECRET.search(text):
+            yield Problem(
+                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} has a URL with a "
+                "password or token: everyone who reads the repository gets it",
+                document.at(*path),
+                "revoke it, remove it from the URL, and pass it in git-credentials",
+                URL_SECRET,
+            )
+        elif path[-1:] == ("repo",) and "manifests" not in path and BARE_URL.match(text):
+            yield Problem(
+                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} is no URL of a "
+                f"repository: {text}",
+                document.at(*path),
+                "begin it with https://",
+                URL_INVALID,
+            )
+
+
+def _texts_of(value: object, path: Path) -> Iterator[tuple[Path, str]]:
+    match value:
+        case str():
+            yield path, value
+        case Mapping():
+            for key, inner in value.items():
+                yield from _texts_of(inner, (*path, key))
+        case list():
+            for index, inner in enumerate(value):
+                yield from _texts_of(inner, (*path, index))
 
 
 def _url_fault(url: str) -> Problem | None:

@@ -224,7 +224,8 @@ def without_workloads(registration: kinds.WorkloadRegistration) -> Problem:
 def registered_problem(registration: kinds.WorkloadRegistration, problem: Problem) -> Problem:
     """Add the registration's name to a problem, and its location to a problem without a file."""
     where, message = problem.where, problem.message
-    if where is None or not where.path:
+    is_of_path = problem.code == "folder-missing"
+    if where is None or not where.path or is_of_path:
         place = where.repository if where else registration.source.repo
         where = registration.source.culprit(message, registration.where)
         message = f"{place}: {message}"

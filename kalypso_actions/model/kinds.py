@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.documents import TextPlace
+from kalypso_actions.model.documents import Reading, TextPlace
 from kalypso_actions.model.layout import assignment_folder
 from kalypso_actions.model.placements import SCHEDULER_ANNOTATION, PlacementState
 
@@ -38,6 +38,9 @@ MAIN_BASE_REPO = "main"
 """The BaseRepo of this name has the promoted commit of main."""
 
 
+PATH_FAULTS: Final = frozenset({"folder-missing", "path-outside-repository"})
+"""The codes of problems of a path that a document names."""
+
 _NO_BRANCH: Final = re.compile(r"there is no (?:such )?branch")
 
 
@@ -57,7 +60,18 @@ class RepositoryPath:
         """Return the place of the field that a fault of reading the folder is about, or `where`."""
         if _NO_BRANCH.search(fault):
             return self.places.get("branch", where)
-        return self.places.get("path" if fault.startswith("the folder ") else "repo", where)
+        is_path = fault.startswith(("the folder ", "the path "))
+        return self.places.get("path" if is_path else "repo", where)
+
+    def located(self, reading: Reading) -> Reading:
+        """Return the folder's documents, with problems of the path itself at the field."""
+        problems = tuple(
+            replace(item, where=self.places.get("path", item.where))
+            if item.code in PATH_FAULTS and not (item.where and item.where.path)
+            else item
+            for item in reading.problems
+        )
+        return replace(reading, problems=problems)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,10 @@ def validate_control_plane(
         advice = "change to a clone of the control plane, or name it: kalypso validate URL"
         found.problems.append(Problem(message, where, advice, "documents-missing"))
     branches = ControlPlaneBranches.among(readings)
+    for name, own in branches.own.items():
+        of_own = branches.environments[name].control_plane.located(own).problems
+        located = dict(zip(own.problems, of_own, strict=True))
+        found.problems = [located.get(item, item) for item in found.problems]
     found.problems += check_branches(branches, main_commit)
     found.warnings += foreign_bases(branches)
     found.notes += unpinned_branches(branches)

@@ -44,8 +44,8 @@ HEADINGS: Final = {
 }
 """The word for a level, and its style."""
 
-HIDDEN_CODE: Final = "config-secret"
-"""The code of findings whose lines must not be shown."""
+HIDDEN_CODES: Final = frozenset({"config-secret", "repository-url-secret"})
+"""The codes of findings whose lines must not be shown."""
 
 NO_COMMITS: Final[Mapping[str, str]] = {}
 
@@ -88,7 +88,7 @@ def print_findings(
     heads to their names.
     """
     findings = tuple(findings)
-    secret = {_place_of(finding) for finding in findings if finding.code == HIDDEN_CODE}
+    secret = {_place_of(finding) for finding in findings if finding.code in HIDDEN_CODES}
     kinds: dict[str, list[Finding]] = {"note": [], "acknowledged": [], "warning": [], "error": []}
     for finding in findings:
         kinds["acknowledged" if finding.reason else finding.level].append(finding)

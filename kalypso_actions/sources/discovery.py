@@ -550,7 +550,8 @@ class _Search:
         if entry is not None:
             others = {SYMLINK_MODE: "symbolic link", GIT_LINK_MODE: "submodule"}
             message = f"the path {path!r} is a {others.get(entry.mode, 'file')}, not a folder"
-            return Problem(message, where, code="folder-missing")
+            advice = f"write its folder: {parent(path) or '.'}" if entry.mode not in others else ""
+            return Problem(message, where, advice, "folder-missing")
         upper = root
         while upper not in self.tree.folders:
             upper = parent(upper)

@@ -461,4 +461,5 @@ def _branch_of_clone(
         own = reader.documents_of(files, branch=place.branch, path=place.path)
     else:
         own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
+    own = place.located(own)
     return EnvironmentReading(environment.name, own, environment, str(clone.path))

@@ -147,7 +147,7 @@ def read_environment_branch(reader: Reader, control_plane: str, name: str) -> En
             raise
         advice = f"there is no Environment {name!r} on {main} either; check the name"
         raise UsageError(error.problem.message, error.problem.where, advice) from error
-    return EnvironmentReading(name, own, declared, control_plane)
+    return EnvironmentReading(name, place.located(own), declared, control_plane)
 
 
 def read_own_branch(
@@ -173,6 +173,7 @@ def read_own_branch(
         path=place.path,
         kustomize=reader.kustomize,
     )
+    own = place.located(own)
     document = base_document(own.documents)
     promoted_commit = document.promoted_commit if document else None
     if document is None:
