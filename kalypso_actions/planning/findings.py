@@ -12,6 +12,7 @@ import bisect
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from kalypso_actions.errors import Finding, Location, Problem, leveled, of_level
 from kalypso_actions.model.counts import counted
@@ -30,6 +31,7 @@ from kalypso_actions.planning.plan import MASS_REMOVAL, Plan
 
 _File = tuple[str, str, str]
 
+_MISSING: Final = frozenset({"gitops-repo-missing", "base-repo-missing"})
 _ANNOTATIONS = IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 
 
@@ -101,12 +103,15 @@ def _with_number(same: Sequence[Finding]) -> Finding:
 
 
 def without_causes(warnings: Iterable[Finding], findings: Iterable[Finding]) -> list[Finding]:
-    """Return the warnings that `findings` do not quote as causes of a missing application."""
+    """Return the warnings that `findings` do not quote as causes of something missing."""
+    findings = list(findings)
     missing = {item.where for item in findings if item.code == "application-missing"}
+    lost = {item.where for item in findings if item.code in _MISSING}
     return [
         warning
         for warning in warnings
-        if warning.where not in missing or not warning.message.startswith("registration ")
+        if not (warning.where in missing and warning.message.startswith("registration "))
+        and not (warning.where in lost and warning.code == "document-ignored")
     ]
 
 

@@ -253,6 +253,8 @@ class _Search:
     wanted: set[str] = field(default_factory=set)
     builds: dict[str, Build] = field(default_factory=dict)
     included: dict[str, Location] = field(default_factory=dict)
+    kustomized: list[str] = field(default_factory=list)
+    """The folders whose files count only if their kustomization includes them."""
     linked: set[str] = field(default_factory=set)
     """The files and folders outside of the root that links lead to."""
 
@@ -269,6 +271,7 @@ class _Search:
             self._check_symlinks(root)
             if self.parsed.limits is None:
                 self._ignored_documents(root)
+                self._left_out_documents()
         else:
             entry = self.entries.get(root)
             where = self._at(root if entry else "")
@@ -300,6 +303,7 @@ class _Search:
         while pending:
             folder = pending.pop()
             if self.tree.kustomizations(folder):
+                self.kustomized.append(folder)
                 self._kustomization(folder, self._at(folder), ())
                 continue
             for path in self.tree.manifests(folder):
@@ -348,6 +352,36 @@ class _Search:
                         related=tuple(document.where for document in excluded[:3]),
                     )
                 )
+
+    def _left_out_documents(self) -> None:
+        """Warn of files with documents of a control plane that no kustomization includes.
+
+        A build may use files in any way.
+        """
+        pending = [] if self.problems or self.built or self.builds else [*self.kustomized]
+        while pending:
+            folder = pending.pop()
+            pending.extend(self.tree.folders[folder].folders)
+            for path in self.tree.manifests(folder):
+                known = path in self.included or self.entries[path].size > MAX_BYTES
+                content = None if known else self._content(path)
+                if not content or not EFFECTIVE.search(content):
+                    continue
+                documents = self.parsed.objects(self._at(path), content).documents
+                left_out = [*filter(_has_effect, documents)]
+                if left_out:
+                    names = ", ".join(f"{item.kind} {item.name!r}" for item in left_out[:3])
+                    more = ", …" if left_out[3:] else ""
+                    self.warnings.append(
+                        Problem(
+                            f"no kustomization includes this file: {names}{more} has no effect",
+                            left_out[0].where,
+                            "add the file to the resources of the kustomization.yaml above it; "
+                            "rename it, for example to .yaml.off, if it must have no effect, or "
+                            "acknowledge it in the document",
+                            "document-ignored",
+                        )
+                    )
 
     def _misnamed(self, path: str, message: str, advice: str) -> None:
         self.warnings.append(Problem(message, self._at(path), advice, "file-misnamed"))

@@ -317,3 +317,39 @@ def test_no_files_end_in_a_traceback(
     for path in (".", "a", root):
         discovery = discovered(tree, path)
         assert all(problem.where for problem in discovery.problems)
+
+
+CLUSTER_TYPE = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: a}\n"
+
+
+@pytest.mark.parametrize(
+    ("kustomizations", "left_out"),
+    [
+        ({"kustomization.yaml": "resources: [a.yaml]\n"}, ["b/c.yaml"]),
+        ({"kustomization.yaml": "resources: [a.yaml, b/c.yaml]\n"}, []),
+        (
+            {
+                "kustomization.yaml": "resources: [a.yaml, b]\n",
+                "b/kustomization.yaml": "resources: [c.yaml]\n",
+            },
+            [],
+        ),
+        ({"b/kustomization.yaml": "resources: [d.yaml]\n"}, ["b/c.yaml"]),
+        ({"kustomization.yaml": "resources: [a.yaml, none.yaml]\n"}, []),  # has its own problem
+        ({}, []),
+    ],
+)
+def test_documents_that_no_kustomization_includes_are_told(
+    kustomizations: dict[str, str], left_out: list[str]
+) -> None:
+    files = {
+        "a.yaml": CLUSTER_TYPE,
+        "b/c.yaml": CLUSTER_TYPE.replace("{name: a}", "{name: c}"),
+        "b/d.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: d}\n",
+    }
+    found = [
+        item
+        for item in discovered({**files, **kustomizations}).warnings
+        if item.code == "document-ignored" and "no kustomization includes" in item.message
+    ]
+    assert [item.where.path for item in found if item.where] == left_out

@@ -63,10 +63,11 @@ def missing_repositories(
         return
     known = known or KnownRepositories()
     if declared and not has_kind(own, "GitOpsRepo"):
-        yield Problem(
+        yield _missing(
+            own,
+            "GitOpsRepo",
             f"the branch of environment {environment!r} has no GitOpsRepo: nobody knows where its "
             "manifests belong",
-            _place(own, "GitOpsRepo"),
             _file(
                 own,
                 "GitOpsRepo",
@@ -90,12 +91,22 @@ def missing_repositories(
         )
         return
     repo = declared.control_plane.repo if declared else "URL OF THE CONTROL PLANE"
-    yield Problem(
+    yield _missing(
+        own,
+        "BaseRepo",
         f"{subject}: it takes nothing over from main, and no commit of main is tracked",
-        _place(own, "BaseRepo"),
         _file(own, "BaseRepo", MAIN_BASE_REPO, repo, "main", known.main_commit),
         BASE_REPO_MISSING,
     )
+
+
+def _missing(own: Reading, kind: str, message: str, advice: str, code: str) -> Problem:
+    """Return the problem of a missing document, at the rule or the file that hides one."""
+    hidden = (item for item in own.warnings if item.code == "document-ignored")
+    of_kind = next((item for item in hidden if f"{kind} " in item.message), None)
+    if of_kind:
+        return Problem(f"{message}; {of_kind.message}", of_kind.where, of_kind.advice, code)
+    return Problem(message, _place(own, kind), advice, code)
 
 
 def has_kind(reading: Reading, kind: str) -> bool:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.planning.validation import validate_control_plane
 from tests.planning.fleet_checks.control_planes import (
     API,
+    APP,
     edited,
     environment,
     findings,
+    reading,
     shown,
     sound,
 )
@@ -255,3 +263,23 @@ def test_a_broken_schema_is_told_once(schema: str) -> None:
     start = text.index("schema: ")
     plane["dev"]["schema.yaml"] = text[:start] + f"schema: '{schema}'\n"
     assert [item.code for item in findings(plane).problems] == ["schema-invalid"]
+
+
+def test_a_gitops_repo_that_is_left_out_is_told_where_it_stands_alone() -> None:
+    plane = sound()
+    plane["dev"].pop("gitops-repo.yaml")
+    hidden = Problem(
+        "no kustomization includes this file: GitOpsRepo 'dev' has no effect",
+        Location("dev", "gitops-repo.yaml", 1),
+        "add the file to the resources",
+        "document-ignored",
+    )
+    readings = [reading(name, files) for name, files in plane.items() if name != "app"]
+    readings = [
+        dataclasses.replace(item, warnings=(hidden,)) if item.revision.branch == "dev" else item
+        for item in readings
+    ]
+    app = {APP: RegisteredReading(reading("app", plane["app"]))}
+    (found,) = validate_control_plane(readings, app, PlanOptions())
+    assert shown([found]) == [("gitops-repo-missing", "dev/gitops-repo.yaml:1")]
+    assert (found.level, found.advice) == ("error", hidden.advice)
