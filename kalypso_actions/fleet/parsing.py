@@ -492,6 +492,8 @@ def _annotation_faults(document: Document) -> Iterator[Problem]:
     subject = f"{document.kind} {document.name!r}"
     for key, value in _texts(document, "annotations").items():
         if key in own:
+            if key == kinds.CLUSTERS_ANNOTATION and isinstance(value, str):
+                yield from _cluster_faults(document, value)
             allowed = _VALUES.get(key, ())
             if allowed and isinstance(value, str) and value.strip() not in allowed:
                 yield Problem(
@@ -512,6 +514,22 @@ def _annotation_faults(document: Document) -> Iterator[Problem]:
                 "move it to metadata.annotations",
                 "annotation-unknown",
             )
+
+
+def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
+    """Warn about a list of clusters that is empty, or names one twice."""
+    names = [name.lower() for name in value.replace(",", " ").split()]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    fault, advice = "names no cluster: none is expected to report", "name them, or remove it"
+    if twice:
+        fault, advice = f"names {', '.join(twice)} twice", "name each cluster once"
+    if twice or not names:
+        yield Problem(
+            f"ClusterType {document.name!r}: the annotation {kinds.CLUSTERS_ANNOTATION} {fault}",
+            document.at("metadata", "annotations", kinds.CLUSTERS_ANNOTATION),
+            advice,
+            "annotation-value-unknown",
+        )
 
 
 def _annotation_advice(key: str, own: tuple[str, ...]) -> str:

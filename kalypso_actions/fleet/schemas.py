@@ -352,7 +352,8 @@ class ClusterTypeResource(Resource):
             places={
                 name: document.at("spec", name)
                 for name in ("reconciler", "namespaceService", "configType")
-            },
+            }
+            | {"metadata.name": document.at("metadata", "name")},
         )
 
 

@@ -169,6 +169,8 @@ def validate_branches(
     diagnostics.problems += environment_circles(environments)
     diagnostics.problems += _required_environments(branches, environments, faulty)
     diagnostics.notes += unreached_environments(first_environments, environments)
+    for branch in others or branches:
+        diagnostics.warnings += _early_environments(branch, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
     diagnostics.warnings += _overridden(of_environments, others)
@@ -320,6 +322,26 @@ def _required_environments(
                     branch.policy.where if branch.policy else None,
                     near_environment(name, environments),
                     "policy-environment-unknown",
+                )
+
+
+def _early_environments(
+    branch: _Branch, environments: Mapping[str, kinds.Environment]
+) -> Iterator[Problem]:
+    """Report the environments that get a commit at once, although they come after others."""
+    for document, environment in branch.resources:
+        if isinstance(environment, kinds.Environment) and environment.is_first:
+            others = (each for each in environments.values() if each.name != environment.name)
+            earlier = [each.name for each in others if environment.name in each.next_environments]
+            if earlier:
+                yield Problem(
+                    f"Environment {environment.name!r} is a first environment, and comes after "
+                    f"{earlier[0]!r}: it gets each commit before the clusters of {earlier[0]!r} "
+                    "run it",
+                    document.at("metadata", "annotations", kinds.FIRST_ENVIRONMENT_ANNOTATION),
+                    f"remove the annotation, or {environment.name} from the next environments of "
+                    f"{earlier[0]}",
+                    "environment-early",
                 )
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from kalypso_actions.model.caches import IdentityCache
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Template
-from kalypso_actions.model.kubernetes_names import dns_label_fault, object_name_fault
+from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, object_name_fault
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.delivered import (
     Trial,
@@ -118,7 +118,17 @@ class Renderer:
         target = assignment.target
         fault = dns_label_fault(data.namespace)
         if fault:
-            fits_others = not dns_label_fault(f"{data.namespace.removesuffix(target.name)}x")
+            of_others = data.namespace.removesuffix(target.name)
+            fits_others = not dns_label_fault(f"{of_others}x")
+            cluster_type = assignment.cluster_type
+            if len(of_others) >= LABEL_LIMIT and of_others.endswith(f"-{cluster_type.name}-"):
+                return Failure(
+                    f"the name of the ClusterType has {len(cluster_type.name)} characters, which "
+                    f"leaves no room for a target in namespaces of at most {LABEL_LIMIT}",
+                    cluster_type.at("metadata.name"),
+                    "give the ClusterType a shorter name",
+                    code="namespace-invalid",
+                )
             return Failure(
                 f"the namespace {data.namespace!r} {fault}",
                 target.where,

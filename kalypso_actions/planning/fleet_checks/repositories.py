@@ -11,6 +11,7 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, GitOpsRepo, RepositoryPath
+from kalypso_actions.model.nearest import misspelled
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 
@@ -225,6 +226,7 @@ def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     for scope in view.scopes:
         for repo in scope.fleet.gitops_repos:
             diagnostics.problems += _in_control_plane(repo, scope, environments)
+            diagnostics.warnings += _improbable_place(repo, scope, view)
             repository, branch, path = _written_place(repo.target)
             if repository:
                 own = _GitOpsPlace(scope.environment, repo)
@@ -337,6 +339,42 @@ def _in_control_plane(
             repo.at("branch"),
             "name the GitOps repository, or a branch that is neither main nor an environment's",
             "gitops-repo-in-control-plane",
+        )
+
+
+def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> Iterator[Problem]:
+    """Report a branch that is nearly the environment's name, and a server that is another one.
+
+    The name of a branch is free, unless all other environments have branches of their names.
+    """
+    environments, branch = view.environments or {}, repo.target.branch
+    others = [
+        item.target.branch == other.environment
+        for other in view.scopes
+        if other.environment != scope.environment
+        for item in other.fleet.gitops_repos
+    ]
+    is_free = branch in environments or not (others and all(others))
+    if not is_free and misspelled(branch, [scope.environment]):
+        yield Problem(
+            f"GitOpsRepo {repo.name!r} names the branch {branch!r}, while all other environments "
+            "write to branches of their names",
+            repo.at("branch"),
+            f"did you mean {scope.environment}?",
+            "gitops-branch-misspelled",
+        )
+    declared = environments.get(scope.environment)
+    servers = [
+        repository_key(url).partition("/")[0] if "://" in url or "@" in url else ""
+        for url in (repo.target.repo, declared.control_plane.repo if declared else "")
+    ]
+    if all(servers) and servers[0] != servers[1]:
+        yield Problem(
+            f"GitOpsRepo {repo.name!r} is on {servers[0]}, but the control plane on {servers[1]}: "
+            "schedule cannot open a pull request there",
+            repo.at("repo"),
+            f"name a repository on {servers[1]}",
+            "gitops-repo-other-server",
         )
 
 

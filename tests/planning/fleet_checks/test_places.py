@@ -41,6 +41,41 @@ from tests.planning.fleet_checks.control_planes import (
             id="value of an annotation",
         ),
         pytest.param(
+            "stage/gitops-repo.yaml", "branch: stage", "branch: stge",
+            ("gitops-branch-misspelled", "stage/gitops-repo.yaml:4"), "did you mean stage?",
+            id="branch that is nearly the environment's name",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "git.test/gitops", "gitlab.test/gitops",
+            ("gitops-repo-other-server", "dev/gitops-repo.yaml:4"), "a repository on git.test",
+            id="GitOps repository on another server",
+        ),
+        pytest.param(
+            "main/stage.yaml", "annotations: {", "annotations: {kalypso.io/first-environment: 'true', ",
+            ("environment-early", "main/stage.yaml:3"), "remove the annotation",
+            id="first environment that is the next of another",
+        ),
+        pytest.param(
+            "dev/edge.yaml", "spec:", "  annotations: {kalypso.io/clusters: 'a, b, A'}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"), "name each cluster once",
+            id="a cluster twice",
+        ),
+        pytest.param(
+            "dev/edge.yaml", "spec:", "  annotations: {kalypso.io/clusters: ' '}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"), "name them, or remove it",
+            id="an empty list of clusters",
+        ),
+        pytest.param(
+            "main/registration.yaml", "https://git", "https://bob:hunter2@git",
+            ("repository-url-secret", "main/registration.yaml:6"), "revoke it",
+            id="a password in a URL",
+        ),
+        pytest.param(
+            "main/registration.yaml", "https://git.test/app", "git.test/acme/app",
+            ("repository-url-invalid", "main/registration.yaml:6"), "begin it with https://",
+            id="a URL without a scheme",
+        ),
+        pytest.param(
             "app/workload.yaml", "spec:\n", "spec:\n  configSchema: []\n",
             ("field-unknown", "app/workload.yaml:6"), "did you mean configSchemas?",
             id="field of a registered Workload",
