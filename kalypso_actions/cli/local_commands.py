@@ -35,7 +35,7 @@ from kalypso_actions.commands.registry import COMMANDS
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
-from kalypso_actions.inputs.chain import PreviewInputs, ValidateWorkloadInputs
+from kalypso_actions.inputs.chain import ClusterSources, PreviewInputs, ValidateWorkloadInputs
 from kalypso_actions.inputs.local import (
     DiffInputs,
     ExplainInputs,
@@ -45,6 +45,7 @@ from kalypso_actions.inputs.local import (
 )
 from kalypso_actions.inputs.paths import PathAtBranch
 from kalypso_actions.inputs.reading import ACTION_INPUTS, action_inputs, checked_inputs
+from kalypso_actions.inputs.values import kebab
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.diff_document import DiffDocument, diff_report, shown_diffs
 from kalypso_actions.report.documents import finding_counts
@@ -206,7 +207,9 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
                 environment=runtime.environment,
             )
             self.inputs = with_workflow_options(self.inputs, given, context)
-            pipeline = partial(read_pipeline, self.inputs.control_plane, runtime)
+            names = map(kebab, ("clusters", *ClusterSources.__annotations__))
+            asked = {name: given[name] for name in names if name in given}
+            pipeline = partial(read_pipeline, self.inputs.control_plane, runtime, asked)
             document: ReportDocument = self.call(self.inputs, context, datetime.now(UTC), pipeline)
             return document
 
@@ -230,7 +233,8 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
         environments = counted(len(document.environments), "environment")
         typer.echo(f"{number} of {environments}: {finding_counts(findings)}")
         for each in document.pipeline.problems:
-            typer.echo(f"the pipeline is not known: {each.message}")
+            known = "fully " if document.pipeline.environments else ""
+            typer.echo(f"the pipeline is not {known}known: {each.message}")
         typer.echo(f"written to {self.inputs.out / 'index.html'}")
 
 

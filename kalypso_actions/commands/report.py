@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from kalypso_actions import report as report_room
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
@@ -181,22 +181,35 @@ def _text(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def read_pipeline(control_plane: str | None, runtime: Runtime) -> StatusDocument:
+NO_OPTIONS: Final[Mapping[str, Any]] = {}
+
+
+def read_pipeline(
+    control_plane: str | None, runtime: Runtime, options: Mapping[str, Any] = NO_OPTIONS
+) -> StatusDocument:
     """Return the document of `kalypso status` for a control plane, by default the clone at hand.
 
-    `control_plane` is a URL or path. An error becomes a problem of the document.
+    `control_plane` is a URL or path, `options` say how to read the clusters. An error becomes a
+    problem of the document; after an error of the clusters, it has the pipeline without them.
     """
     name = ""
     try:
         name = _github_name(control_plane, runtime)
-        given = collect_inputs(StatusInputs, {"control-plane": name}, runtime.environment)
+        options = {**options, "control-plane": name}
+        given = collect_inputs(StatusInputs, options, runtime.environment)
         inputs = checked_inputs(StatusInputs, given)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)
         with open_context(inputs, runtime) as context:
             return status(inputs, context)
     except KalypsoError as error:
-        return StatusDocument(control_plane=name, problems=ProblemEntry.all_of(error.problems))
+        problems = ProblemEntry.all_of(error.problems)
+        if not options.get("clusters"):
+            return StatusDocument(control_plane=name, problems=problems)
+    without = read_pipeline(control_plane, runtime)
+    return without.model_copy(
+        update={"problems": tuple(dict.fromkeys((*without.problems, *problems)))}
+    )
 
 
 def _github_name(control_plane: str | None, runtime: Runtime) -> str:

@@ -110,8 +110,8 @@ VerifyOnly = Annotated[
 DEFAULT_CLUSTER_REPORTS: Final = "azure-resource-graph"
 
 
-class ClusterReportsInputs(ChainInputs):
-    """The source of cluster reports, and the inputs of each source."""
+class ClusterSources(Inputs):
+    """The sources of cluster reports, and the inputs of each source."""
 
     cluster_reports: Annotated[
         List,
@@ -149,6 +149,10 @@ class ClusterReportsInputs(ChainInputs):
     azure_credentials: Annotated[
         Secret, Option("JSON of a service principal with a secret, instead of OIDC.")
     ] = EMPTY
+
+
+class ClusterReportsInputs(ClusterSources, ChainInputs):
+    """Inputs of the commands of the chain that read cluster reports."""
 
 
 REVISION: Final = ": its id, abbreviated or not, a tag, or such as main~1"

@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic.alias_generators import to_pascal
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.chain import DryRun
+from kalypso_actions.inputs.chain import ClusterSources, DryRun
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Place, Sources, check_commit_to
 from kalypso_actions.inputs.values import (
     DeliveryInputs,
@@ -179,11 +179,14 @@ class DiffInputs(PlaneInputs, TreeInputs):
         return self
 
 
-class ReportInputs(PlaneInputs, TreeInputs):
+class ReportInputs(PlaneInputs, TreeInputs, ClusterSources):
     """Inputs of `kalypso report`."""
 
     out: Annotated[Folder, Option("The folder for the page.", "DIR")]
     title: Annotated[str, Option("The heading of the page.", "TEXT")] = ""
+    clusters: Annotated[
+        bool, Option("Also read the cluster reports: the clusters that do not comply, and why.")
+    ] = False
     mask: MaskedKeys = ()
 
 

@@ -14,6 +14,7 @@ from kalypso_actions.planning.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.report_document import report_page
 from kalypso_actions.report.status_document import (
+    ClusterStateEntry,
     CommitViewEntry,
     EnvironmentStatusEntry,
     ProposalEntry,
@@ -81,6 +82,9 @@ def pipeline(*names: str) -> StatusDocument:
         author="ana",
         created_at=NOON,
     )
+    failed = ClusterStateEntry(
+        id="c", name=HOSTILE, cluster_type="drone", state="failed", reason=HOSTILE
+    )
     wait = WaitEntry(waits_for="people", text="merge acme/gitops#7", url=SCRIPT)
     states = {
         "text": "Deploying 4/8",
@@ -101,6 +105,8 @@ def pipeline(*names: str) -> StatusDocument:
             degraded=0,
             pull_requests=(proposal,) if name == names[0] else (),
             waits=(wait,) if name == names[0] else (),
+            clusters={"compliant": 3, "failed": 1} if name == names[0] else None,
+            not_compliant=(failed,) if name == names[0] else None,
         )
         for name in names
     ]

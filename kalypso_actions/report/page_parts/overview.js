@@ -44,8 +44,22 @@ function environmentCard(item, state) {
     item.warnings.length ? node("span", { className: "warn" }, counted(item.warnings.length, "warning")) : null,
     Number.isInteger(ahead) && ahead ? `main is ${counted(ahead, "commit")} ahead` : null].filter(Boolean);
   parts.push(node("p", {}, counts.flatMap((each, index) => (index ? [", ", each] : [each]))));
-  if (state) parts.push(...waiting(state));
+  if (state) parts.push(...clusters(state), ...waiting(state));
   return node("li", {}, node("h3", {}, item.environment), parts);
+}
+
+// Clusters by state, and those that do not comply, the worst first; null without cluster reports.
+function clusters(state) {
+  if (!state.clusters) return [];
+  const numbers = Object.entries(state.clusters).map(([name, number]) => `${number} ${name}`).join(", ");
+  const line = ({ state: name, name: cluster, clusterType, reason }) =>
+    node("li", {}, `${name}: ${cluster ? `${cluster} (${clusterType || "all"})` : `cluster type ${clusterType}`}: ${reason}`);
+  const shown = state.notCompliant.slice(0, MOST).map(line);
+  const more = state.notCompliant.length - shown.length;
+  if (more > 0) shown.push(node("li", {}, `${more} more are in report.json.`));
+  const told = state.warnings.map((one) => node("li", { className: "warn" }, one.message));
+  const lists = [shown, told].filter((list) => list.length).map((list) => node("ul", {}, list));
+  return [node("p", {}, `clusters: ${numbers || "none"}`), ...lists];
 }
 
 const waitLine = (wait) => node("li", {}, `waits for ${wait.waitsFor}: `, external(wait.url, wait.text));

@@ -11,17 +11,19 @@ from typing import Any, Literal
 import pytest
 
 from kalypso_actions.commands.check_promote.watch import Watch
+from kalypso_actions.commands.shared.cluster_reports import command as command_source
 from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications, tokens_of
 from kalypso_actions.commands.shared.cluster_reports.command import CommandReports
 from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.own_account import JOBS
+from kalypso_sandbox.faults import Fault
 from kalypso_sandbox.store import Status
 from tests.breaks import breaks, replaced, returning, turned
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, tree, verdict
-from tests.commands.chain.report_sources import FLUX, list_clusters, program, reported
+from tests.commands.chain.report_sources import FLUX, add_cluster, list_clusters, program, reported
 
 
 def by_statuses(acme: Organisation, *commits: str, **inputs: Any) -> Any:
@@ -405,3 +407,76 @@ def test_forged_statuses_decide_nothing(flux: Organisation, number: int) -> None
     assert states(result)["victim"] != "compliant"
     assert flux.statuses(commit)["dev environment"][1] != "Deployed"
     assert not [each for each in flux.dispatches() if each.workflow == "cd.yaml"]
+
+
+LIST = "*/commits/*/statuses"
+APPLICATIONS = "argocd"
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "lost": {"kind": "dropped"},
+    "slow": {"kind": "slow", "seconds": 0.3},
+    "truncated": {"kind": "truncated"},
+    "401": {"kind": "status", "status": 401},
+    "403": {"kind": "status", "status": 403},
+    "429": {"kind": "too-many", "retry_after": 5},
+    "502": {"kind": "status", "status": 502},
+}
+ONCE = {"lost", "slow", "truncated", "429", "502"}
+"""Faults that pass if they occur once: the next request is answered."""
+
+
+@pytest.mark.parametrize("path", [LIST, APPLICATIONS])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=() if k in {"403", "lost"} else pytest.mark.slow) for k in KINDS],
+)
+@pytest.mark.parametrize("count", [1, 0], ids=["once", "always"])
+def test_a_faulty_source_promotes_nothing(
+    flux: Organisation, path: str, kind: str, count: int
+) -> None:
+    """Both sources are read; one of them answers with a fault, once or always."""
+    add_cluster(flux, "hub-1", "drone", application={"server": "hub"})
+    commit = main_commit(flux)
+    merged = merge(flux, commit)
+    inputs: dict[str, Any] = {"cluster_reports": "commit-statuses,argocd"}
+    inputs["argocd_servers"] = flux.sandbox.argocd_url("hub")
+    inputs["argocd_tokens"] = token = flux.sandbox.argocd.create_token("hub")
+    flux.logged.clear()
+    fault = Fault("GET", path, count=count, **KINDS[kind])
+    with flux.sandbox.faults.on(fault):
+        try:
+            result = by_statuses(flux, merged, commit, timeout="5m", **inputs)
+        except KalypsoError as error:
+            ended, told = f"exit {error.exit_code}", str(error)
+        else:
+            ended, told = verdict(result), result.document.to_json()
+    passes = kind == "slow" or (count == 1 and kind in ONCE)
+    assert ended == ("compliant" if passes else "exit 1")
+    started = [each for each in flux.dispatches() if each.workflow == "cd.yaml"]
+    assert bool(started) == passes
+    if not passes and kind.isdigit():
+        assert kind in told
+    assert token not in told + "\n".join(flux.logged)
+
+
+@pytest.mark.parametrize(
+    ("command", "about"),
+    [
+        pytest.param("sleep 30", "0.5 s", id="slow"),
+        pytest.param("echo '<html>'", "kalypso.cluster-reports/v1", id="no JSON"),
+        pytest.param("""printf '{"schema": "kalypso.cluster-re'""", "v1 document", id="truncated"),
+        pytest.param("head -c 17000000 /dev/zero", "16", id="too much"),
+        pytest.param("kubectl-is-not-here", "exit code 127", id="lost"),
+        pytest.param("echo 'HTTP 403: forbidden' >&2; exit 22", "403", id="403"),
+    ],
+)
+def test_a_faulty_program_promotes_nothing(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch, command: str, about: str
+) -> None:
+    monkeypatch.setattr(command_source, "LONGEST", 0.5 if command.startswith("sleep") else 60.0)
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    with pytest.raises(KalypsoError) as raised:
+        check(acme, merged, commit, cluster_reports="command", reports_command=command)
+    assert about in str(raised.value)
+    assert acme.statuses(commit)["dev environment"][0] == "failure"
+    assert not acme.dispatches()

@@ -10,6 +10,8 @@ from typing import Any
 from tests.command_line import call_kalypso
 from tests.commands.chain import proposals
 from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.promotions import main_commit, merge
+from tests.commands.chain.report_sources import FLUX
 
 
 def report(acme: Organisation, folder: Path, *options: str) -> dict[str, Any]:
@@ -18,6 +20,17 @@ def report(acme: Organisation, folder: Path, *options: str) -> dict[str, Any]:
     call_kalypso("report", *place, *options, variables=variables)
     document: dict[str, Any] = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     return document
+
+
+def test_the_clusters_of_all_sources(flux: Organisation, tmp_path: Path) -> None:
+    merge(flux, main_commit(flux))
+    flux.clock.sleep(120)
+    sources = ("--cluster-reports", "commit-statuses", "--status-authors", FLUX)
+    dev = report(flux, tmp_path, "--clusters", *sources)["pipeline"]["environments"][0]
+    assert sum(dev["clusters"].values()) == 3
+    broken = report(flux, tmp_path, "--clusters", "--cluster-reports", "argocd")["pipeline"]
+    assert [each["message"] for each in broken["problems"]] == ["argocd-servers is missing"]
+    assert [each["clusters"] for each in broken["environments"]] == [None, None]
 
 
 def test_the_pipeline_and_the_decisions(placed: Organisation, tmp_path: Path) -> None:

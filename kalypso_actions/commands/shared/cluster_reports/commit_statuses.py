@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from kalypso_actions.clients.github import statuses
+from kalypso_actions.clients.github import GitHubError, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance.commit_statuses import (
     cluster_context,
@@ -15,7 +15,7 @@ from kalypso_actions.compliance.commit_statuses import (
     reports_of_statuses,
 )
 from kalypso_actions.doctor_rules.check import Check
-from kalypso_actions.errors import Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from kalypso_actions.model.github import CommitStatus
@@ -81,19 +81,28 @@ class CommitStatuses:
         return "" if self._authors else "give --status-authors to have the statuses read"
 
     def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
-        """Return the reports of the expected clusters. Raise UsageError, GitHubError."""
+        """Return the reports of the expected clusters.
+
+        Raise UsageError without authors, KalypsoError if the statuses cannot be read.
+        """
         self._check_authors()
         self._newest, self._unlisted, self._unread = {}, (), ""
         if not followed.expected:
             self._unread = f"{self._context.repository(followed.repository_url)}@{followed.branch}"
             return ()
         repository = self._context.repository(followed.repository_url)
-        newest = statuses.of_commits(self._context.github, repository, followed.commits)
+        try:
+            newest = statuses.of_commits(self._context.github, repository, followed.commits)
+            by_commit = {
+                commit: self._with_history(repository, commit, newest.get(commit, {}))
+                for commit in followed.commits
+            }
+        except GitHubError as error:
+            answered = f" (GitHub answered {error.status})" if error.status else ""
+            problem = error.problem
+            message = f"{problem.message}{answered}"
+            raise KalypsoError(message, problem.where, problem.advice) from error
         self._newest = newest
-        by_commit = {
-            commit: self._with_history(repository, commit, newest.get(commit, {}))
-            for commit in followed.commits
-        }
         reports, self._unlisted = reports_of_statuses(by_commit, followed, self._authors)
         return reports
 
