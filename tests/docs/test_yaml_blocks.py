@@ -1,4 +1,4 @@
-"""Every YAML block has valid Kalypso documents, a workflow, steps, or hooks."""
+"""Every YAML block has valid Kalypso documents, a workflow, steps, hooks, or a cluster's objects."""
 
 from __future__ import annotations
 
@@ -33,8 +33,13 @@ WORKFLOWS: Final = [
 HOOKS: Final = [
     (page, block) for page, block in BLOCKS if block.path.endswith("/.pre-commit-config.yaml")
 ]
+OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if block.path.startswith("clusters/")]
+"""Manifests that people apply on clusters: `test_connect_a_cluster` checks them."""
+
 DOCUMENTS: Final = [
-    (page, block) for page, block in BLOCKS if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS]
+    (page, block)
+    for page, block in BLOCKS
+    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_CLUSTERS]
 ]
 
 ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")
