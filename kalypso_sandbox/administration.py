@@ -27,6 +27,7 @@ ALL_PERMISSIONS: Final[Permissions] = {
     "actions": "write",
     "actions_variables": "write",
     "administration": "write",
+    "checks": "write",
     "contents": "write",
     "environments": "write",
     "issues": "write",
@@ -40,6 +41,7 @@ ALL_PERMISSIONS: Final[Permissions] = {
 
 JOB_PERMISSIONS: Final[Permissions] = {
     "actions": "write",
+    "checks": "write",
     "contents": "write",
     "issues": "write",
     "metadata": "read",

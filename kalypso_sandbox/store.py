@@ -236,6 +236,28 @@ class Status(Entity):
     created_at: datetime
 
 
+class CheckRun(Entity):
+    """A check run of a commit by an App; `conclusion` is None before its end."""
+
+    id: int
+    commit: str
+    name: str
+    app: str
+    conclusion: (
+        Literal[
+            "action_required",
+            "cancelled",
+            "failure",
+            "neutral",
+            "skipped",
+            "success",
+            "timed_out",
+        ]
+        | None
+    )
+    started_at: datetime
+
+
 class WorkflowRun(Entity):
     """A run that a dispatch started; `workflow` is the path of its file.
 
@@ -312,6 +334,7 @@ class Repository(Entity):
     labels: dict[str, Label] = Field(default_factory=dict)
     issues: dict[int, Issue] = Field(default_factory=dict)
     statuses: list[Status] = Field(default_factory=list)
+    check_runs: list[CheckRun] = Field(default_factory=list)
     runs: list[WorkflowRun] = Field(default_factory=list)
     environments: dict[str, Environment] = Field(default_factory=dict)
     variables: dict[str, str] = Field(default_factory=dict)

@@ -193,6 +193,13 @@ class CdInputs(ChainInputs):
     allow_rollback: Annotated[
         Flag, Option("Allow a commit that is older than that of the environment.")
     ] = False
+    override: Annotated[
+        str,
+        Option(
+            "A person's reason to let the commit in although the environment's policy does not; "
+            "it is recorded."
+        ),
+    ] = ""
     pre_deployment: Annotated[
         str, Option("A command to run first; if it fails, the commit is not promoted.")
     ] = ""

@@ -33,6 +33,15 @@ class CommitStatus:
     created_at: datetime | None = field(default=None, compare=False)
 
 
+class CheckRun(NamedTuple):
+    """A check run of a commit; `app` is the slug of its App, `conclusion` "" before its end."""
+
+    name: str
+    app: str
+    conclusion: str
+    started_at: datetime | None
+
+
 class Account(NamedTuple):
     """An account of GitHub: a user, an organization or a bot."""
 

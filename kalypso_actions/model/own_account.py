@@ -52,6 +52,14 @@ class Identity:
         """
         return any(_same(author, login) for login in (self.login, JOBS, *self.former))
 
+    def is_own(self, author: str) -> bool:
+        """Whether this account, or one before it, posted a status; that of jobs does not count.
+
+        Every workflow of a repository may post with that account, in any branch.
+        """
+        logins = (self.login, *self.former)
+        return any(_same(author, login) for login in logins if not _same(login, JOBS))
+
     def may_be_of_chain(self, author: str) -> bool:
         """Whether a status by this author may count for another command of the chain.
 

@@ -75,3 +75,8 @@ class PolicyReading:
 
     policy: PromotionPolicy | None = None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def has_file(self) -> bool:
+        """Whether the environment has a policy, valid or not."""
+        return self.policy is not None or bool(self.problems)

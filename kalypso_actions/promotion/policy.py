@@ -16,7 +16,9 @@ from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
 from kalypso_actions.errors import Problem
+from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
+from kalypso_actions.promotion.statuses import cut
 
 Rule = Literal["policy", "requires", "queue", "freeze", "hold"]
 
@@ -213,3 +215,19 @@ def _queue(policy: PromotionPolicy, facts: EntryFacts) -> Iterator[Reason]:
             yield Reason("queue", f"{facts.before[:7]} enters first")
         if facts.underway:
             yield Reason("queue", f"{facts.underway[:7]} is not Deployed yet")
+
+
+POLICY_CONTEXT: Final = "kalypso / policy"
+"""The context on the head of a pull request to an environment's branch."""
+
+
+def policy_of_proposal(reasons: str) -> CommitStatus:
+    """Return the status of a pull request that the policy lets in, or not for these reasons."""
+    if not reasons:
+        return CommitStatus(POLICY_CONTEXT, "success", "The environment's policy lets it in")
+    return CommitStatus(POLICY_CONTEXT, "failure", cut(f"Waiting: {reasons}"))
+
+
+def overridden(environment: str, text: str) -> CommitStatus:
+    """Return the record on a commit that a person let in against the environment's policy."""
+    return CommitStatus(f"{POLICY_CONTEXT} {environment}", "success", cut(text))

@@ -1,6 +1,8 @@
 """The commit statuses of a promotion: on the promoted commit of main, one context per environment.
 
     cd was started for it          pending   Waiting: cd
+    a hold keeps it out            pending   Waiting: hold …
+    the policy keeps it out        pending   Waiting: …
     written to the environment     pending   Promoted
     proposed to it instead         pending   Waiting for #<pull request>
     merged to the GitOps branch    pending   Deploying
@@ -30,6 +32,8 @@ class State(Enum):
     STARTING = ("starting", "Waiting: cd", "`cd` was started, but no run has begun")
     GIVEN_UP = ("given up", "", "no start of `cd` led to a run")
     RECEIVED = ("received", "", "the first job of `cd` has begun; reviewers may have to approve")
+    HELD = ("held", "Waiting: hold…", "a hold in the environment's policy keeps it out")
+    WAITING = ("waiting", "Waiting: …", "the environment's policy does not let it in yet")
     PROPOSED = ("proposed", "Waiting for #…", "a pull request brings it to `base-repo.yaml`")
     PROMOTED = ("promoted", "Promoted", "`base-repo.yaml` names it")
     OFFERED = ("offered", "", "Kalypso's pull request in the GitOps repository is open")
@@ -52,9 +56,10 @@ class State(Enum):
 
 
 ENDS: Final = frozenset({State.SUPERSEDED, State.ROLLED_BACK})
-BEFORE_MERGE: Final = frozenset(
-    {State.STARTING, State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED}
-)
+AT_THE_DOOR: Final = frozenset({State.HELD, State.WAITING})
+BEFORE_MERGE: Final = AT_THE_DOOR | {
+    *(State.STARTING, State.PROPOSED, State.PROMOTED, State.OFFERED, State.CLOSED)
+}
 CI_CONTEXT: Final = "kalypso / ci"
 MAX_DESCRIPTION: Final = 140
 
@@ -78,6 +83,11 @@ def promoted(environment: str) -> CommitStatus:
     return _status(environment, State.PROMOTED)
 
 
+def waiting(environment: str, reasons: str) -> CommitStatus:
+    """Return the status of a commit that the environment's policy keeps out, for these reasons."""
+    return CommitStatus(context(environment), "pending", cut(State.WAITING.described(reasons)))
+
+
 def waiting_for(environment: str, pull_request: int | str) -> CommitStatus:
     """Return the status of a commit that a pull request brings to the environment branch."""
     return _status(environment, State.PROPOSED, str(pull_request))
@@ -98,10 +108,14 @@ def deployed(environment: str) -> CommitStatus:
 
 def failed(environment: str, reason: str) -> CommitStatus:
     """Return the status of a failure, with its reason cut to the length of a description."""
-    text = " ".join(State.FAILED.described(f": {reason}").split())
-    if len(text) > MAX_DESCRIPTION:
-        text = text[: MAX_DESCRIPTION - 1] + "…"
+    text = cut(State.FAILED.described(f": {reason}"))
     return CommitStatus(context(environment), "failure", text)
+
+
+def cut(text: str) -> str:
+    """Return a text in one line, cut to the length of a status's description."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_DESCRIPTION else line[: MAX_DESCRIPTION - 1] + "…"
 
 
 def superseded(environment: str, by: str) -> CommitStatus:
@@ -164,6 +178,16 @@ def is_before_merge(status: CommitStatus | None) -> bool:
 def has_failed(status: CommitStatus | None) -> bool:
     """Return whether the clusters, or a command of the user, refused the commit."""
     return _state(status) is State.FAILED
+
+
+def is_waiting(status: CommitStatus | None) -> bool:
+    """Return whether the environment's policy keeps the commit out."""
+    return _state(status) in AT_THE_DOOR
+
+
+def is_underway(status: CommitStatus | None) -> bool:
+    """Return whether the commit has entered the environment, and its deployment has not ended."""
+    return _state(status) in {State.PROMOTED, State.DEPLOYING}
 
 
 def is_deployed(status: CommitStatus | None) -> bool:

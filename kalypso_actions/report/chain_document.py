@@ -183,6 +183,7 @@ HEADLINES: Final[Mapping[str, str]] = {
     "unchanged": "{environment} has {commit} already",
     "superseded": "{commit} is superseded in {environment}",
     "rejected": "{commit} was rejected for {environment}",
+    "waiting": "{commit} waits for {environment}",
     "": "{commit} was not promoted to {environment}",
 }
 """Headlines by the document's action."""
@@ -192,7 +193,8 @@ class CdDocument(ChainDocument):
     """The output of `kalypso cd --output json`.
 
     With `verify_only`, cd only compared the inputs with the repositories. If a rollback
-    superseded the commit, `reason` names the rollback.
+    superseded the commit, `reason` names the rollback. `waiting_for` says why the environment's
+    policy keeps the commit out, and `overridden` what a person has passed over.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
@@ -200,14 +202,19 @@ class CdDocument(ChainDocument):
         "environment-commit": "The head of the environment's branch; empty with a pull request.",
         "pull-request-number": "The number of the pull request, with mode pull-request.",
         "pull-request-url": "The page of the pull request.",
+        "waiting-for": "Why the environment's policy keeps the commit out; empty if it does not.",
     }
 
     schema_name: str = Field("kalypso.cd/v1", alias="schema")
     environment: str = ""
     commit: str = ""
     verify_only: bool = False
-    action: Literal["written", "proposed", "unchanged", "superseded", "rejected", ""] = ""
+    action: Literal["written", "proposed", "unchanged", "superseded", "rejected", "waiting", ""] = (
+        ""
+    )
     reason: str = ""
+    waiting_for: str = ""
+    overridden: str = ""
     changed: bool = False
     environment_commit: str = ""
     pull_request_number: int | None = None
@@ -217,10 +224,11 @@ class CdDocument(ChainDocument):
     def headline(self) -> str:
         """The result as a line of plain text."""
         words = {"commit": self.commit[:7], "environment": self.environment}
-        if self.verify_only:
+        if self.verify_only and not self.waiting_for:
             return "{commit} may come to {environment}".format(**words)
         headline = HEADLINES[self.action].format(**words)
-        return f"{headline}: {self.reason}" if self.reason else headline
+        reason = self.reason or self.waiting_for
+        return f"{headline}: {reason}" if reason else headline
 
 
 def cd_summary(
@@ -231,12 +239,15 @@ def cd_summary(
     before: str | None = None,
     hook: str = "",
     started: str = "",
+    reasons: Sequence[str] = (),
+    override: str = "",
 ) -> str:
     """Return the step summary.
 
     `repository_url` is that of the control plane, `branch` the environment's. `before` is the
     commit that the environment had or was about to have, `hook` the output of the pre-deployment
-    command as Markdown, `started` the URL of schedule's run.
+    command as Markdown, `started` the URL of schedule's run. `reasons` are those of the policy, and
+    `override` is that of the person who has passed over them.
     """
     return markdown.render(SUMMARIES, "cd", **locals())
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any, Final
 
@@ -43,6 +43,7 @@ JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs"
     "concurrency",
     "timeout-minutes",
     "if",
+    "outputs",
 }
 """The supported keys. Refuse other keys, because they would have no effect.
 
@@ -57,13 +58,14 @@ class Step:
     """An action by its command, with its inputs, which may contain expressions.
 
     The action is one of Kalypso's, or of `ARTIFACTS`. `is_always`: the step runs even after a
-    failure. `may_fail`: its failure does not fail the job.
+    failure. `may_fail`: its failure does not fail the job. `name` is its `id`.
     """
 
     inputs: Mapping[str, str]
     action: str
     is_always: bool = False
     may_fail: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Job:
     """A job: its steps, its token's permissions (None means the default), its environment.
 
     The jobs in `needs` must succeed first. The environment's name may be an expression. `condition`
-    is an expression ("": the job always runs).
+    is an expression ("": the job always runs). `outputs` are expressions of its steps' outputs.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Job:
     environment: str
     needs: Sequence[str] = ()
     condition: str = ""
+    outputs: Mapping[str, str] = field(default_factory=dict)
 
 
 def started_by(event: Event, git: BareRepository) -> list[Workflow]:
@@ -132,6 +135,7 @@ def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -
         environment["name"] if isinstance(environment, dict) else environment,
         [needs] if isinstance(needs, str) else needs,
         described.get("if", ""),
+        described.get("outputs", {}),
     )
 
 
@@ -159,7 +163,7 @@ def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
         message = f"a step of the job {job}: if: {condition} is not supported here"
         raise KalypsoError(message, Location(path))
     may_fail = described.get("continue-on-error") == "true"
-    return Step(words, command, condition == ALWAYS, may_fail)
+    return Step(words, command, condition == ALWAYS, may_fail, described.get("id", ""))
 
 
 def _refuse_others(
@@ -241,7 +245,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 Contexts = Mapping[str, Any]
-"""The contexts of expressions: `github`, `inputs`, `vars`, `secrets`."""
+"""The contexts of expressions: `github`, `inputs`, `vars`, `secrets`, `needs`, `steps`."""
 
 
 def filled(text: str, contexts: Contexts) -> str:

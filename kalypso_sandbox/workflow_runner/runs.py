@@ -217,6 +217,18 @@ def _unescaped(text: str) -> str:
     return text.replace("%0D", "\r").replace("%0A", "\n").replace("%25", "%")
 
 
+def _outputs_of(folder: Path) -> dict[str, str]:
+    """Return the outputs of a step: `name<<delimiter`, the lines of the value, the delimiter."""
+    file = folder / "outputs.txt"
+    lines = iter(file.read_text(encoding="utf-8").splitlines() if file.exists() else ())
+    outputs: dict[str, str] = {}
+    for line in lines:
+        name, _, delimiter = line.partition("<<")
+        value = itertools.takewhile(lambda each, end=delimiter: each != end, lines)
+        outputs[name] = "\n".join(value)
+    return outputs
+
+
 @dataclass(frozen=True, slots=True)
 class StepResult:
     """The result of an action, its exit code, and its lines for people."""
@@ -304,6 +316,8 @@ class WorkflowRunner:
     folder: Path
     execute: Execute
     artifacts: Artifacts = field(default_factory=Artifacts)
+    outputs: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
+    """The outputs of the jobs of each run, also for a part of it that runs later."""
 
     def __post_init__(self) -> None:
         self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
@@ -362,22 +376,30 @@ class WorkflowRunner:
                 continue
             self.clock.sleep(LATENCY)
             failed = False
+            outputs: dict[str, Any] = {}
             for step in job.steps:
                 if failed and not step.is_always:
                     continue
                 completed = self._step(run, job, step, run_id, number)
+                outputs[step.name] = {"outputs": _outputs_of(completed.folder)}
                 if step.action not in ARTIFACT_ACTIONS:
                     done.append(completed)
                 failed = failed or bool(completed.exit_code and not step.may_fail)
             if failed:
                 break
+            given = {name: filled(text, {"steps": outputs}) for name, text in job.outputs.items()}
+            self._needs(run)[job.name] = {"outputs": given}
         return done
+
+    def _needs(self, run: Run) -> dict[str, Any]:
+        return self.outputs.setdefault((run.event.id, run.workflow.path), {})
 
     def is_wanted(self, run: Run, job: Job) -> bool:
         """Return whether the condition of a job holds."""
         if not job.condition:
             return True
         contexts = self._runner_environment.contexts(run, "", {})
+        contexts["needs"] = self._needs(run)
         expression = job.condition.removeprefix("${{").removesuffix("}}")
         return bool(filled(f"${{{{ {expression} }}}}", contexts))
 

@@ -40,7 +40,8 @@ class Approvals:
 
     def let_wait(self, run: Run | None, done: Sequence[CompletedStep]) -> None:
         """Let a second half wait unless the first half failed."""
-        if run and not any(ended.exit_code for ended in done):
+        is_wanted = run is not None and self._workflows.is_wanted(run, run.jobs[0])
+        if run and is_wanted and not any(ended.exit_code for ended in done):
             self.waiting.append(run)
             self._record(run, "waiting")
 

@@ -301,6 +301,16 @@ CALLS: Final = {
         "POST R/git/refs",
         "DELETE R/git/refs/{ref}",
     ),
+    "commits.check_runs": call(
+        lambda github, scene: commits.check_runs(github, FLEET, scene.first, "smoke"),
+        "GET R/commits/{ref}/check-runs",
+    ),
+    "pull_requests.labels_of_commits": call(
+        lambda github, scene: pull_requests.labels_of_commits(
+            github, FLEET, [scene.first, scene.second, "e" * 40], "main"
+        ),
+        "POST /graphql",
+    ),
     "statuses.history": call(
         lambda github, scene: statuses.history(github, FLEET, scene.first),
         "GET R/commits/{ref}/statuses",

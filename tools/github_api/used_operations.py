@@ -25,6 +25,7 @@ GET     R/compare/{basehead}
 
 POST    R/statuses/{sha}
 GET     R/commits/{ref}/statuses
+GET     R/commits/{ref}/check-runs
 
 GET     R/pulls
 POST    R/pulls

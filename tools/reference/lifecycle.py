@@ -40,6 +40,8 @@ class Event(Enum):
     APPROVED = ("a reviewer approves a job", Actor.PEOPLE)
     REFUSED = ("a reviewer refuses a job", Actor.PEOPLE)
     CD_STARTED_BY_HAND = ("a person starts `cd`", Actor.PEOPLE)
+    CD_HELD = ("`cd` finds a hold in the environment's policy", Actor.CD)
+    CD_WAITS = ("`cd` finds that the environment's policy keeps the commit out", Actor.CD)
     CD_WRITES = ("`cd` writes `base-repo.yaml`, or finds the commit there", Actor.CD)
     CD_PROPOSES = ("`cd` opens a pull request (`mode: pull-request`)", Actor.CD)
     CD_COMMAND_FAILS = ("the `pre-deployment` command fails", Actor.CD)
@@ -157,6 +159,7 @@ class Transition:
 
 BY_RECORD: Final = "`poll`, by the record of the start"
 BY_DIGEST: Final = "`poll`, by the digest of the inputs of `schedule`"
+BY_POLICY: Final = "`poll`, as soon as the policy may let it in"
 BY_COMMIT: Final = "a person, who runs the job again; or a newer commit"
 BY_MERGE: Final = "a person, who runs the job again; or the next merge"
 BY_PERSON: Final = "a person, who starts it again"
@@ -191,6 +194,8 @@ TRANSITIONS: Final = (
     _T((_S.RECEIVED, _S.MERGED), _E.APPROVED, (), (), BY_COMMIT),
     _T((_S.RECEIVED, _S.MERGED), _E.REFUSED, (), (), NO_RUN),
     # The environment's branch
+    _T(FROM_RECEIVED, _E.CD_HELD, (_S.HELD,), (status(_S.HELD),), BY_POLICY, "a hold"),
+    _T(FROM_RECEIVED, _E.CD_WAITS, (_S.WAITING,), (status(_S.WAITING),), BY_POLICY, "the policy"),
     _T(FROM_RECEIVED, _E.CD_WRITES, IN_BASE, (_BASE, status(_S.PROMOTED), *_SCHEDULE),
        "a person, who runs the job again; `poll`, as soon as the file is written", "cd writes"),
     _T(FROM_RECEIVED, _E.CD_PROPOSES, (_S.PROPOSED,), (_CD_PULL, status(_S.PROPOSED)), BY_COMMIT,
@@ -200,11 +205,14 @@ TRANSITIONS: Final = (
        "a newer commit comes"),
     _T(NOT_DEPLOYED, _E.CD_GOES_BACK, (_S.ROLLED_BACK,), (status(_S.ROLLED_BACK),), BY_COMMIT,
        "an older commit returns"),
+    _T((_S.HELD, _S.WAITING), _E.CD_WRITES, IN_BASE, (_BASE, status(_S.PROMOTED), *_SCHEDULE),
+       BY_POLICY, "the policy lets it in"),
     _T((_S.PROPOSED,), _E.CD_PULL_REQUEST_MERGED, IN_BASE, (_BASE,), BY_DIGEST, "merged"),
     _T((_S.PROPOSED,), _E.CD_PULL_REQUEST_CLOSED, (_S.CLOSED,), (), NO_RUN),
-    _T((*NOT_STARTED, _S.PROPOSED, _S.CLOSED, _S.SUPERSEDED, _S.ROLLED_BACK),
+    _T((*NOT_STARTED, _S.HELD, _S.WAITING, _S.PROPOSED, _S.CLOSED, _S.SUPERSEDED, _S.ROLLED_BACK),
        _E.BASE_NAMES_IT, IN_BASE, (_BASE,), BY_DIGEST),
-    _T((_S.PROPOSED, *IN_BASE), _E.BASE_NAMES_NEWER, (_S.SUPERSEDED,), (_BASE,), BY_DIGEST),
+    _T((_S.HELD, _S.WAITING, _S.PROPOSED, *IN_BASE), _E.BASE_NAMES_NEWER, (_S.SUPERSEDED,),
+       (_BASE,), BY_DIGEST),
     _T((_S.PROPOSED, *IN_BASE), _E.BASE_GOES_BACK, (_S.ROLLED_BACK,), (_BASE,), BY_DIGEST),
     # The GitOps branch
     _T(ANY, _E.INPUTS_CHANGE, (), (), BY_DIGEST),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Final
@@ -21,7 +22,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.change_meaning import subject_of
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import FILE_MODE
-from kalypso_actions.model.github import ON_BRANCH, Commit, Relation
+from kalypso_actions.model.github import ON_BRANCH, CheckRun, Commit, Relation
 from kalypso_actions.model.history import BranchPosition
 
 MAX_ENTRIES: Final = 1000
@@ -97,6 +98,29 @@ def commits_after(
         for commit in newest[:most]
     )
     return ahead, behind, tuple(subjects)
+
+
+def check_runs(github: GitHub, repository: str, commit: str, name: str) -> tuple[CheckRun, ...]:
+    """Return the latest check runs of a name on a commit, one of each App that has made some.
+
+    Raises GitHubError, with the status 403 for a token that may not read checks.
+    https://docs.github.com/rest/checks/runs#list-check-runs-for-a-git-reference
+    """
+    failure = f"the check runs {name} of commit {commit} cannot be read"
+    path = f"/commits/{rest.segment(commit)}/check-runs"
+    query = {"check_name": name, "filter": "latest", "per_page": "100"}
+    listed = github.call(
+        repository, failure, lambda target: rest.read_all(target, path, query, item="check_runs")
+    )
+    return tuple(
+        CheckRun(
+            name=run["name"],
+            app=(run["app"] or {}).get("slug", ""),
+            conclusion=run["conclusion"] or "",
+            started_at=datetime.fromisoformat(run["started_at"]) if run["started_at"] else None,
+        )
+        for run in listed
+    )
 
 
 def merge_base(github: GitHub, repository: str, base: str, head: str) -> str:

@@ -7,7 +7,7 @@ somebody else. Never edit a pull request that somebody else opened from our bran
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import urlencode
@@ -369,4 +369,45 @@ def _converted(pull: GitHubPullRequest) -> PullRequest:
         auto_merge_by=(auto_merge["enabled_by"] or {"login": "ghost"})["login"]
         if auto_merge
         else "",
+    )
+
+
+def labels_of_commits(
+    github: GitHub, repository: str, commits: Sequence[str], branch: str
+) -> Mapping[str, frozenset[str]]:
+    """Return the labels of the pull requests by whose merge into a branch commits came.
+
+    A commit without such a pull request has none. At most a hundred commits. Raises GitHubError,
+    with the status 403 for a token that may not read pull requests.
+    """
+    failure = f"the pull requests of {len(commits)} commits cannot be read"
+    variables = {f"commit{n}": commit for n, commit in enumerate(commits)}
+    query = query_of_merges(len(commits))
+    data = github.query_repository(
+        repository, failure, query, variables, "contents: read and pull-requests: read"
+    )
+    labels: dict[str, frozenset[str]] = {}
+    for number, commit in enumerate(commits):
+        merges = (data[f"c{number}"] or {}).get("associatedPullRequests") or {"nodes": ()}
+        labels[commit] = frozenset(
+            label["name"]
+            for pull in merges["nodes"]
+            if pull["merged"] and pull["baseRefName"] == branch
+            for label in pull["labels"]["nodes"]
+        )
+    return labels
+
+
+def query_of_merges(count: int) -> str:
+    """Return the GraphQL query for `count` commits: `owner`, `name`, `commit0`, `commit1`, …."""
+    variables = "".join(f", $commit{n}: GitObjectID!" for n in range(count))
+    fields = "merged baseRefName labels(first: 100) { nodes { name } }"
+    objects = "\n".join(
+        f"    c{n}: object(oid: $commit{n}) {{ ... on Commit "
+        f"{{ associatedPullRequests(first: 10) {{ nodes {{ {fields} }} }} }} }}"
+        for n in range(count)
+    )
+    return (
+        f"query Merges($owner: String!, $name: String!{variables}) {{\n"
+        f"  repository(owner: $owner, name: $name) {{\n{objects}\n  }}\n}}"
     )

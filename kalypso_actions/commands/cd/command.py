@@ -19,7 +19,7 @@ from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.cd.reading import (
     CdReading,
     check_on_main,
-    read_advance,
+    read_entry,
     read_facts,
     relation_of,
 )
@@ -28,7 +28,6 @@ from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
-    EnvironmentBranch,
     checked_branch,
     read_promotion,
 )
@@ -70,12 +69,12 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     environments, main = context.environments(), context.main()
     environment = context.environment(inputs.environment, environments)
     branch = checked_branch(environment, main, context)
-    writes = CdWrites(inputs, context.control_plane)
+    writes = CdWrites(inputs, context.control_plane, context.runtime.job.actor)
     begun = _received(inputs, context)
     if inputs.verify_only:
         check_on_main(inputs.commit, main, context)
-        read_advance(inputs, branch, main, context, proposals=False)
-        return _verified(inputs, branch, begun, context)
+        entry = read_entry(inputs, branch, environments, main, context)
+        return _verified(inputs, entry, (*begun, *writes.waiting(entry)), context)
     if not inputs.dry_run:
         carry_out(begun, context)  # even if the run fails, poll need not start it once more
     check_on_main(inputs.commit, main, context)
@@ -205,6 +204,8 @@ def _document(
         action=action,
         changed=is_pushed or (action == "proposed" and outcome != "unchanged"),
         reason=facts.rollback.reason if facts.rollback and not problems else "",
+        waiting_for=facts.verdict.description if action == "waiting" else "",
+        overridden=facts.verdict.description if facts.overridden else "",
         environment_commit=environment_commit,
         pull_request_number=shown.number if shown else None,
         pull_request_url=shown.url if shown else "",
@@ -225,20 +226,27 @@ def _result(
         before=facts.before,
         hook=hook.summary() if hook else "",
         started=done.page if done.pages else "",
+        reasons=[reason.text for reason in facts.verdict.reasons],
+        override=inputs.override if facts.overridden else "",
     )
     return CommandResult(document, summary, failed=bool(document.problems))
 
 
 def _verified(
-    inputs: CdInputs,
-    branch: EnvironmentBranch,
-    begun: tuple[PostStatus, ...],
-    context: CommandContext,
+    inputs: CdInputs, entry: CdReading, writes: tuple[PostStatus, ...], context: CommandContext
 ) -> CommandResult:
-    document = CdDocument(environment=inputs.environment, commit=inputs.commit, verify_only=True)
+    document = CdDocument(
+        environment=inputs.environment,
+        commit=inputs.commit,
+        verify_only=True,
+        action="waiting" if entry.waits else "",
+        waiting_for=entry.verdict.description if entry.waits else "",
+    )
     if inputs.dry_run:
-        return dry_run_result("cd", document, begun, context)
-    carry_out(begun, context)
+        return dry_run_result("cd", document, writes, context)
+    carry_out(writes, context)
     context.runtime.log(f"{document.headline}.")
-    url = context.url(context.control_plane)
-    return CommandResult(document, cd_summary(document, repository_url=url, branch=branch.name))
+    url, branch = context.url(context.control_plane), entry.branch.name
+    reasons = [reason.text for reason in entry.verdict.reasons]
+    summary = cd_summary(document, repository_url=url, branch=branch, reasons=reasons)
+    return CommandResult(document, summary)

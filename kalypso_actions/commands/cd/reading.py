@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.shared.auto_merge import read_auto_merges
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.entry import policy_of, read_verdict, statuses_between
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     base_at,
@@ -24,6 +25,7 @@ from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.writes import DisableAutoMerge
+from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import (
     Advance,
     Rollback,
@@ -35,8 +37,11 @@ from kalypso_actions.promotion.cd_decision import (
     unknown_origin,
 )
 from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.policy import Verdict
 
-CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected"]
+LETS_IN: Final = Verdict()
+
+CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected", "waiting"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class CdReading:
     with which people rejected the commit; `rollback` says why the commit is superseded, if not by a
     newer commit. `changes` are the files to push, from which schedule reads the commit.
     `auto_merges` must not stay enabled. `problems` are warnings about what cannot be read.
+    `verdict` is that of the environment's policy at the branch's head, and `overridden` whether a
+    person passes over it; `waiting` are older commits that wait, and never enter behind this one.
     """
 
     branch: EnvironmentBranch
@@ -60,6 +67,15 @@ class CdReading:
     changes: Mapping[str, bytes] = field(default_factory=dict)
     auto_merges: tuple[DisableAutoMerge, ...] = ()
     problems: Sequence[Problem] = ()
+    verdict: Verdict = LETS_IN
+    overridden: bool = False
+    waiting: tuple[str, ...] = ()
+    has_policy: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether the policy keeps the commit out."""
+        return not (self.verdict.is_fulfilled or self.overridden)
 
     def action(self, mode: Literal["commit", "pull-request"]) -> CdAction:
         """Return what cd does."""
@@ -69,6 +85,8 @@ class CdReading:
             return "rejected"
         if self.rollback:
             return "superseded"
+        if self.waits:
+            return "waiting"
         return "written" if mode == "commit" else "proposed"
 
 
@@ -107,6 +125,15 @@ def read_facts(
     )
     if facts.rejected or facts.rollback:
         return facts
+    facts = with_verdict(inputs, facts, environments, context)
+    return facts if facts.waits else _with_writes(inputs, facts, main, context)
+
+
+def _with_writes(
+    inputs: CdInputs, facts: CdReading, main: str, context: CommandContext
+) -> CdReading:
+    """Read what a write of the commit needs, and what it replaces."""
+    branch, commit = facts.branch, inputs.commit
     warnings: tuple[Problem, ...] = ()
     if not branch.brings(commit) or inputs.mode == "commit":
         changes, warnings = changes_for(commit, branch, main, context)
@@ -120,6 +147,26 @@ def read_facts(
     if facts.advance.rollback and not is_job:
         ends, problems = read_auto_merges(inputs.environment, context, of_people=True)
         return replace(facts, auto_merges=tuple(ends), problems=(*warnings, *problems))
+    return facts
+
+
+def read_entry(
+    inputs: CdInputs,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    main: str,
+    context: CommandContext,
+) -> CdReading:
+    """Read the branch, and judge by its policy alone: the first job asks no reviewers for nothing.
+
+    The second job reads everything again. Raises UsageError as `read_facts`.
+    """
+    facts = read_advance(inputs, branch, main, context, proposals=False)
+    if facts.advance.action != "write":
+        return facts
+    facts = with_verdict(inputs, facts, environments, context)
+    if facts.waits and _rollback(inputs, facts.branch, environments, context):
+        return replace(facts, verdict=LETS_IN)  # it never comes by itself: the second job tells
     return facts
 
 
@@ -152,6 +199,35 @@ def read_advance(
         allow_rollback=inputs.allow_rollback,
     )
     return CdReading(branch, before, decision)
+
+
+def with_verdict(
+    inputs: CdInputs,
+    facts: CdReading,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> CdReading:
+    """Judge by the policy of the branch where it was read whether the commit may be written.
+
+    A person may go back to a commit that was deployed there. Raises KalypsoError.
+    """
+    person = "" if inputs.promoted_from else context.runtime.job.actor
+    verdict = read_verdict(
+        facts.branch,
+        inputs.commit,
+        environments,
+        context,
+        goes_back=facts.advance.rollback,
+        person=person,
+    )
+    overridden = bool(inputs.override) and not verdict.is_fulfilled
+    has_policy = policy_of(facts.branch, context).has_file
+    facts = replace(facts, verdict=verdict, overridden=overridden, has_policy=has_policy)
+    if facts.waits or facts.advance.rollback:
+        return facts
+    between = statuses_between(facts.branch, inputs.commit, context)
+    waiting = tuple(commit for commit, status in between if table.is_waiting(status))
+    return replace(facts, waiting=waiting)
 
 
 def relation_of(commit: str, newer: str, context: CommandContext) -> Relation | None:

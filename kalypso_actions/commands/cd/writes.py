@@ -27,12 +27,16 @@ from kalypso_actions.model.writes import (
 )
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import replaced_by, takes_back
+from kalypso_actions.promotion.policy import overridden, policy_of_proposal
 from kalypso_actions.promotion.starts import forces_schedule, schedule_start
 from kalypso_actions.report.chain_document import proposal_body
 from kalypso_actions.report.markdown import marker
 
 MESSAGE: Final = "Promoting Commit_Id to the environment"
 """The message is upstream's."""
+
+OVERRIDE: Final = "Kalypso-Override"
+"""The trailer that names who passed over the environment's policy, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class CdWrites:
     inputs: CdInputs
     control_plane: str
     message: str = MESSAGE
+    person: str = ""
 
     def promotion(self, facts: CdReading) -> tuple[Write, ...]:
         """Return the writes to the environment's branch or to our proposal, and the statuses."""
@@ -54,6 +59,13 @@ class CdWrites:
         """Return the writes after the pre-deployment command has failed."""
         status = table.failed(self.inputs.environment, hook.reason)
         return (self._post(self.inputs.commit, status),)
+
+    def waiting(self, entry: CdReading) -> tuple[PostStatus, ...]:
+        """Return the status of a commit that the policy keeps out; none if it lets it in."""
+        if not entry.waits:
+            return ()
+        status = table.waiting(self.inputs.environment, entry.verdict.description)
+        return (self._post(self.inputs.commit, status, keeps_deployed=True),)
 
     def replacement(self, now: EnvironmentBranch, relation: Relation | None) -> tuple[Write, ...]:
         """Return the writes if another run has replaced the commit in the meantime.
@@ -88,22 +100,43 @@ class CdWrites:
         match facts.action(self.inputs.mode):
             case "written":
                 yield from facts.auto_merges
-                yield self._push(facts, branch.name, branch.head, self.message)
+                yield self._push(facts, branch.name, branch.head, self._message(facts))
             case "proposed":
                 own_head: str | NewCommit = branch.own_head
                 if not branch.brings(commit):
                     replaced = facts.replaced
-                    message = f"{MESSAGE}\n\n{REPLACES}: {replaced}" if replaced else MESSAGE
+                    message = self._message(facts, f"{REPLACES}: {replaced}" if replaced else "")
                     yield self._push(facts, branch.own_name, branch.own_head, message)
                     own_head = NewCommit(self.control_plane, branch.own_name)
                 rollback = facts.advance.rollback
                 yield self._describe(branch, commit, own_head, rollback=rollback)
+                if facts.overridden or facts.has_policy:
+                    yield self._policy_status(own_head, facts)
             case "superseded" if facts.rollback is None:
                 # The run that pushed our proposal may not have opened its pull request yet.
                 if proposal and proposal.pull is None and proposal.promoted_commit:
                     yield self._describe(branch, proposal.promoted_commit, branch.own_head)
             case "unchanged":
                 yield from self._withdraw_empty(branch)
+            case "waiting" if branch.brings(commit):
+                yield self._policy_status(branch.own_head, facts)
+
+    def _message(self, facts: CdReading, trailer: str = "") -> str:
+        """Return the message of a commit, which says who passed over the policy, and why."""
+        override = ""
+        if facts.overridden:
+            by = self.person or "a person"
+            reason = " ".join(self.inputs.override.split())
+            override = f"{OVERRIDE}: {by}: {reason}"
+        trailers = "\n".join(filter(None, (trailer, override)))
+        return f"{self.message}\n\n{trailers}" if trailers else self.message
+
+    def _policy_status(self, head: str | NewCommit, facts: CdReading) -> PostStatus:
+        """Return the status of our proposal: whether the policy would let it in now."""
+        reasons = "" if facts.overridden else facts.verdict.description
+        return PostStatus(
+            repository=self.control_plane, commit=head, status=policy_of_proposal(reasons)
+        )
 
     def _push(self, facts: CdReading, name: str, head: str, message: str) -> Push:
         """Commit the commit of main to a branch at `head` ("": absent)."""
@@ -162,9 +195,18 @@ class CdWrites:
     def _statuses(self, facts: CdReading) -> Iterator[PostStatus]:
         """Yield the status of the commit, and of the one that it replaces."""
         branch, commit, name = facts.branch, self.inputs.commit, self.inputs.environment
+        if facts.overridden:
+            by = self.person or "a person"
+            status = overridden(name, f"Overridden by {by}: {self.inputs.override}")
+            yield self._post(commit, status)
         match facts.action(self.inputs.mode):
+            case "waiting":
+                yield from self.waiting(facts)
             case "written":
                 yield self._post(commit, table.promoted(name))
+                for older in facts.waiting:
+                    ended = table.superseded(name, commit)
+                    yield self._post(older, ended, keeps_deployed=True)
             case "unchanged":
                 yield self._post(commit, table.promoted(name), keeps_deployed=True)
             case "proposed":

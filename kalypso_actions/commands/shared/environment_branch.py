@@ -238,6 +238,29 @@ def has_named(
     return False
 
 
+def rolled_back_from(
+    promoted_commit: str,
+    branch: EnvironmentBranch,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> bool:
+    """Whether people rolled an environment back from a commit that it has, or contains, again.
+
+    What contains the commit may have come since; the commit itself counts once it is written again.
+    Raises KalypsoError.
+    """
+    history = BaseHistory(branch, environments, context)
+    is_left = False
+    for write in history.writes():
+        holds = write.promoted_commit is not None and history.main.contains(
+            write.promoted_commit, promoted_commit
+        )
+        if write.promoted_commit == promoted_commit:
+            return is_left
+        is_left = is_left or not holds
+    return False
+
+
 def rolled_back_to(
     promoted_commit: str,
     branch: EnvironmentBranch,

@@ -29,7 +29,7 @@ from kalypso_sandbox.github.payloads.accounts import (
 )
 from kalypso_sandbox.github.pushes import handle_push
 from kalypso_sandbox.json_http import Answer, Json
-from kalypso_sandbox.store import BranchRule, Status
+from kalypso_sandbox.store import BranchRule, CheckRun, Status
 
 MODES: Final = ("100644", "100755", "040000", "160000", "120000")
 BAD_TREE: Final = "GitRPC::BadObjectState"
@@ -456,6 +456,67 @@ def read_statuses(call: Call) -> Answer:
     commit = requests.commit(call, call.parameters["ref"]).id
     known = [status for status in reversed(call.repository.statuses) if status.commit == commit]
     return requests.listed(call, known, _full_status)
+
+
+@endpoint(
+    "GET", "/repos/{owner}/{repo}/commits/{ref}/check-runs", "checks: read", statuses=(200, 422)
+)
+def read_check_runs(call: Call) -> Answer:
+    """List the check runs of a commit; of each App and name, only the latest unless `all`."""
+    commit = requests.commit(call, call.parameters["ref"]).id
+    name, every = call.query.get("check_name"), call.query.get("filter") == "all"
+    runs = [
+        run
+        for run in reversed(call.repository.check_runs)
+        if run.commit == commit and name in {None, run.name}
+    ]
+    if not every:
+        runs = list({(run.app, run.name): run for run in reversed(runs)}.values())
+    return requests.counted(call, "check_runs", runs, _check_run)
+
+
+def _check_run(call: Call, run: CheckRun) -> Json:
+    """Return GitHub's `check-run`."""
+    url = f"{call.url}/check-runs/{run.id}"
+    started = timestamp(run.started_at)
+    app = {
+        "id": run.id,
+        "slug": run.app,
+        "node_id": node_id("App", run.id),
+        "owner": user(call, call.repository.owner),
+        "name": run.app,
+        "description": None,
+        "external_url": call.page,
+        "html_url": call.page,
+        "created_at": started,
+        "updated_at": started,
+        "permissions": {"checks": "write"},
+        "events": [],
+    }
+    return {
+        "id": run.id,
+        "node_id": node_id("CheckRun", run.id),
+        "head_sha": run.commit,
+        "external_id": "",
+        "url": url,
+        "html_url": f"{call.page}/runs/{run.id}",
+        "details_url": None,
+        "status": "completed" if run.conclusion else "in_progress",
+        "conclusion": run.conclusion,
+        "started_at": started,
+        "completed_at": started if run.conclusion else None,
+        "output": {
+            "title": None,
+            "summary": None,
+            "text": None,
+            "annotations_count": 0,
+            "annotations_url": f"{url}/annotations",
+        },
+        "name": run.name,
+        "check_suite": {"id": run.id},
+        "app": app,
+        "pull_requests": [],
+    }
 
 
 def _side(call: Call, name: str) -> GitCommit:

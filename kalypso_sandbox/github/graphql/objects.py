@@ -161,6 +161,9 @@ def _of_commit(call: Call, oid: str) -> Mapping[str, Callable[..., Any]]:
         "committedDate": lambda _info: timestamp(git.commit(oid).committer.date),
         "message": lambda _info: git.commit(oid).message.rstrip("\n"),
         "messageHeadline": lambda _info: git.commit(oid).message.partition("\n")[0],
+        "associatedPullRequests": lambda _info, orderBy=None, **wanted: (  # noqa: ARG005, N803
+            _pull_requests_of_commit(call, oid, **wanted)
+        ),
         "parents": lambda _info, first=None, **others: _connection(
             "parents",
             git.commit(oid).parents,
@@ -172,6 +175,24 @@ def _of_commit(call: Call, oid: str) -> Mapping[str, Callable[..., Any]]:
         "status": lambda _info: _status_of_commit(call, oid),
         "history": lambda _info, **wanted: _history(call, oid, **wanted),
     }
+
+
+def _pull_requests_of_commit(
+    call: Call, oid: str, first: int | None = None, **others: Any
+) -> Fields:
+    """Return GraphQL's `PullRequestConnection` of those that brought a commit, or would."""
+    check_permission(call, "pull_requests: read")
+    git = call.git
+    matching = []
+    for issue in call.repository.issues.values():
+        pull = issue.pull_request
+        if pull is None:
+            continue
+        brought = {item.id for item in git.commits_between(pull.base_commit, pull.head_commit)}
+        if oid in brought or (pull.merged_at and oid == pull.merge_commit):
+            matching.append(issue)
+    name = "associatedPullRequests"
+    return _connection(name, matching, first, lambda issue: _pull(call, issue), others)
 
 
 def _history(call: Call, oid: str, first: int | None = None, **others: Any) -> Fields:
@@ -289,6 +310,7 @@ def _pull(call: Call, issue: Issue) -> Fields:
         "labels": lambda _info, orderBy=None, **wanted: _labels(  # noqa: ARG005, N803 (GitHub's)
             call, issue.labels, **wanted
         ),
+        "merged": pull.merged_at is not None,
         "mergeable": lambda _info: MERGEABLE[check_mergeability(call, issue).mergeable],
     }
 

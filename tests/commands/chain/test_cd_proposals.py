@@ -155,6 +155,7 @@ def test_a_proposal_that_people_closed_is_proposed_again_by_people_alone(
         "environment-commit": "",
         "pull-request-number": str(number),
         "pull-request-url": f"{acme.url()}/pull/{number}",
+        "waiting-for": "",
     }
     (warning,) = result.document.warnings
     assert warning.message == (

@@ -1,0 +1,252 @@
+"""Whether the policy of an environment lets a commit of main in: read what it asks, and judge.
+
+    verdict = read_verdict(branch, commit, environments, context)
+    verdict.is_fulfilled, verdict.description
+
+The policy is that of the branch at the commit at which the branch was read. Only what it asks about
+is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Final
+
+from kalypso_actions.clients.github import GitHubError, commits, pull_requests, statuses
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import (
+    EnvironmentBranch,
+    read_head,
+    rolled_back_from,
+)
+from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.reading.document_reader import read_policy
+from kalypso_actions.model.github import CommitStatus
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.model.promotion_policy import PolicyReading, PromotionPolicy, RequiredCheck
+from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.cd_decision import has_left
+from kalypso_actions.promotion.policy import EntryFacts, Verdict, evaluate, unreadable, window_of
+
+NOT_PERMITTED: Final = frozenset({401, 403})
+PAGE: Final = 100
+"""Commits of one request."""
+
+WITHOUT_APP: Final = "`requires` needs the App: add `app-id` and `app-private-key` to cd.yaml"
+
+
+def policy_of(branch: EnvironmentBranch, context: CommandContext) -> PolicyReading:
+    """Return the policy of an environment at the commit at which its branch was read.
+
+    Raises KalypsoError if the branch cannot be read.
+    """
+    if not branch.head:
+        return PolicyReading()
+    files = context.remotes.fetch(branch.url, commit=branch.head)
+    return read_policy(files, branch.environment.control_plane.path)
+
+
+def read_verdict(
+    branch: EnvironmentBranch,
+    commit: str,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+    *,
+    goes_back: bool = False,
+    person: str = "",
+) -> Verdict:
+    """Return whether the policy of an environment lets a commit of main in now.
+
+    With `goes_back`, a `person` asks for a commit that is older than the environment's. Raises
+    KalypsoError.
+    """
+    reading = policy_of(branch, context)
+    if reading.problems:
+        return unreadable(reading.problems)
+    if reading.policy is None:
+        return Verdict()
+    name, now = branch.environment.name, context.runtime.now()
+    if goes_back and was_deployed(name, commit, context):
+        facts = EntryFacts(name, commit, rolls_back=True, person=person)
+    else:
+        facts = _EntryReading(reading.policy, branch, commit, environments, context, now).facts()
+    return evaluate(reading.policy, facts, now)
+
+
+def was_deployed(environment: str, commit: str, context: CommandContext) -> bool:
+    """Whether an environment has ever deployed a commit of main. Raises GitHubError."""
+    identity = context.github.identity(context.control_plane)
+    return any(
+        status.context.lower() == table.context(environment).lower()
+        and table.is_deployed(status)
+        and identity.may_be_of_chain(status.author)
+        for status in statuses.history(context.github, context.control_plane, commit)
+    )
+
+
+class _EntryReading:
+    """Reads what a policy asks about a commit of main."""
+
+    def __init__(
+        self,
+        policy: PromotionPolicy,
+        branch: EnvironmentBranch,
+        commit: str,
+        environments: Mapping[str, Environment],
+        context: CommandContext,
+        now: datetime,
+    ) -> None:
+        self._policy = policy
+        self._branch = branch
+        self._commit = commit
+        self._environments = environments
+        self._context = context
+        self._now = now
+
+    def facts(self) -> EntryFacts:
+        policy, name = self._policy, self._branch.environment.name
+        posted: Mapping[str, CommitStatus] = {}
+        if policy.deployed or policy.checks:
+            github, control_plane = self._context.github, self._context.control_plane
+            posted = statuses.of_commits(github, control_plane, [self._commit]).get(
+                self._commit, {}
+            )
+        labels, unknown = self._labels()
+        before, underway = self._queue() if policy.queue == "oldest" else ("", "")
+        return EntryFacts(
+            name,
+            self._commit,
+            {each: self._deployment(each, posted) for each in policy.deployed},
+            {check: self._check(check, posted) for check in policy.checks},
+            labels,
+            unknown,
+            before,
+            underway,
+        )
+
+    def _deployment(self, name: str, posted: Mapping[str, CommitStatus]) -> datetime | str:
+        """Return when an environment deployed the commit, or why that does not count."""
+        context = self._context
+        identity = context.github.identity(context.control_plane)
+        if identity.login == JOBS:
+            return WITHOUT_APP
+        status = posted.get(table.context(name).lower())
+        since = status.created_at if status and table.is_deployed(status) else None
+        if status is None or since is None or name not in self._environments:
+            return f"not Deployed in {name}"
+        if not identity.is_own(status.author):
+            return f"Deployed in {name} is by {status.author}, not by {identity.login}"
+        branch = read_head(self._environments[name], context)
+        current = branch.promoted_commit
+        relation = None
+        if current and current != self._commit:
+            relation = commits.relation(
+                context.github, context.control_plane, self._commit, current
+            )
+        left = has_left(self._commit, current, relation)
+        if left or rolled_back_from(self._commit, branch, self._environments, context):
+            return f"{name} was rolled back from the commit"
+        return since
+
+    def _check(self, check: RequiredCheck, posted: Mapping[str, CommitStatus]) -> str:
+        """Return why a required check does not count as succeeded; "" if it does."""
+        sources = {check.source.lower(), f"{check.source.lower()}[bot]"}
+        found: list[tuple[float, str]] = []
+        status = posted.get(check.name.lower())
+        if status and status.author.lower() in sources:
+            found.append((_seconds(status.created_at), status.state))
+        try:
+            runs = commits.check_runs(
+                self._context.github, self._context.control_plane, self._commit, check.name
+            )
+        except GitHubError as error:
+            if error.status not in NOT_PERMITTED:
+                raise
+            if not found:
+                return f"check {check.name} cannot be read: add `checks: read` to cd.yaml"
+            runs = ()
+        found += [
+            (_seconds(run.started_at), run.conclusion or "pending")
+            for run in runs
+            if run.name == check.name and run.app.lower() == check.source.lower()
+        ]
+        if not found:
+            return f"check {check.name} by {check.source} is missing"
+        latest = max(found)[1]
+        return "" if latest == "success" else f"check {check.name}: {latest}"
+
+    def _labels(self) -> tuple[Sequence[frozenset[str]], str]:
+        """Return the labels of what would enter, up to the first commit that no freeze lets in.
+
+        The second value says why they are unknown. Nothing is read unless a freeze asks.
+        """
+        open_windows = [each for each in self._policy.freezes if window_of(each, self._now)]
+        allowed = [frozenset(freeze.allow) for freeze in open_windows]
+        if not allowed or not all(allowed):
+            return (), ""
+        context, url = self._context, self._branch.url
+        main = context.main()
+        ancestry = context.remotes.ancestry(url, self._commit)
+        entering: list[str] = []
+        current = self._branch.promoted_commit
+        for commit in ancestry.first_parents():
+            if current in ancestry and ancestry.contains(current or "", commit):
+                break
+            entering.append(commit)
+        labels: list[frozenset[str]] = []
+        read = partial(pull_requests.labels_of_commits, context.github, context.control_plane)
+        for start in range(0, len(entering), PAGE):
+            page = entering[start : start + PAGE]
+            try:
+                of_page = read(page, main)
+            except GitHubError as error:
+                if error.status not in NOT_PERMITTED:
+                    raise
+                return (), "labels cannot be read: add `pull-requests: read` to cd.yaml"
+            for commit in page:
+                labels.append(of_page[commit])
+                if any(not of_page[commit] & each for each in allowed):
+                    return labels, ""
+        return labels, ""
+
+    def _queue(self) -> tuple[str, str]:
+        """Return the oldest commit that waits before this one, and the one that is under way."""
+        name, current = self._branch.environment.name, self._branch.promoted_commit
+        before = ""
+        for commit, posted in statuses_between(self._branch, self._commit, self._context):
+            if table.is_waiting(posted):
+                before = commit
+        key, underway = table.context(name).lower(), ""
+        if current:
+            latest = own_statuses(self._context, current, any_app=True).get(key)
+            underway = current if table.is_underway(latest) else ""
+        return before, underway
+
+
+def statuses_between(
+    branch: EnvironmentBranch, commit: str, context: CommandContext
+) -> Iterator[tuple[str, CommitStatus | None]]:
+    """Yield the commits of main between the environment's and a commit, the newest first.
+
+    Each comes with the chain's latest status for the environment. One request reads a hundred
+    commits; of an environment without a commit of main, only the newest hundred count. Raises
+    KalypsoError.
+    """
+    ancestry = context.remotes.ancestry(branch.url, commit)
+    after = ancestry.since(branch.promoted_commit or "")
+    ids = tuple(ancestry.parents)[1:PAGE] if after is None else after[1:]
+    github, key = context.github, table.context(branch.environment.name).lower()
+    identity = github.identity(context.control_plane)
+    for start in range(0, len(ids), PAGE):
+        page = ids[start : start + PAGE]
+        posted = statuses.of_commits(github, context.control_plane, page)
+        for each in page:
+            own = table.posted_by_chain(posted.get(each, {}), identity, any_app=True)
+            yield each, own.get(key)
+
+
+def _seconds(time: datetime | None) -> float:
+    return time.timestamp() if time else 0.0
