@@ -51,6 +51,20 @@ READS_MAIN: Final = Permission(
 READS_GITOPS: Final = Permission(GITOPS, "contents", "read", "reads the GitOps branches")
 READS_WORKLOADS: Final = Permission(REGISTERED, "contents", "read", "reads the registered folders")
 
+POLICY: Final = (
+    Permission(
+        CONTROL_PLANE, "checks", "read", "reads the checks that a policy requires", "a policy"
+    ),
+    Permission(
+        CONTROL_PLANE,
+        "pull-requests",
+        "read",
+        "reads the labels that a freeze lets in",
+        "a policy",
+    ),
+)
+"""What a PromotionPolicy may ask about a commit; without it, the commit waits."""
+
 RECORDS: Final = Permission(
     CONTROL_PLANE, "statuses", "write", "records that the run has begun; else poll may repeat it"
 )
@@ -188,8 +202,9 @@ CHAIN: Final = (
                 "turns off auto-merge; else a warning, and schedule does it",
                 "a rollback by an App",
             ),
+            *POLICY,
         ),
-        verify_only=(READS_MAIN, RECORDS),
+        verify_only=(READS_MAIN, RECORDS, *POLICY),
     ),
     ChainCommand(
         "rollback",
@@ -329,6 +344,7 @@ CHAIN: Final = (
             READS_GITOPS,
             Permission(GITOPS, "pull-requests", "read", "reads the proposals"),
             READS_WORKLOADS,
+            *POLICY,
         ),
     ),
     ChainCommand(
@@ -393,5 +409,7 @@ def app_permissions(commands: Iterable[str] = COMMANDS) -> dict[str, Level]:
     Raises KeyError for an unknown command.
     """
     rows = (row for command in commands for row in COMMANDS[command].permissions)
-    levels = highest(row for row in rows if row.name not in OF_JOBS_ALONE)
+    # An App of before works without them, until people write a policy.
+    of_apps = (row for row in rows if row not in POLICY)
+    levels = highest(row for row in of_apps if row.name not in OF_JOBS_ALONE)
     return {name.replace("-", "_"): level for name, level in sorted(levels.items())}

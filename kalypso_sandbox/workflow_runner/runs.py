@@ -224,8 +224,7 @@ def _outputs_of(folder: Path) -> dict[str, str]:
     outputs: dict[str, str] = {}
     for line in lines:
         name, _, delimiter = line.partition("<<")
-        value = itertools.takewhile(lambda each, end=delimiter: each != end, lines)
-        outputs[name] = "\n".join(value)
+        outputs[name] = "\n".join(itertools.takewhile(delimiter.__ne__, lines))
     return outputs
 
 

@@ -98,6 +98,7 @@ def test_refused_inputs_are_reported_and_nothing_runs(
         "environment-commit": "",
         "pull-request-number": "",
         "pull-request-url": "",
+        "waiting-for": "",
     }
     assert harmless(job, ran)
 
@@ -137,6 +138,7 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
         "environment-commit": acme.head("dev"),
         "pull-request-number": "",
         "pull-request-url": "",
+        "waiting-for": "",
     }
     schedule = job.uses(ACTIONS / "schedule", environment="dev", control_plane=CONTROL_PLANE)
     (pull,) = json.loads(schedule.outputs["pull-requests"])
@@ -149,6 +151,7 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
         "pull-requests": "",
         "pull-request-number": str(pull["number"]),
         "pull-request-url": pull["url"],
+        "waiting-for": "",
         "requeue-time": "",
     }
     assert (pull["repository"], pull["action"]) == (GITOPS, "created")

@@ -133,6 +133,7 @@ STATUSES: Final = (
     Provocation(422, "POST", "statuses/{second}", {"state": "error", "target_url": "ftp://a"}),
     Provocation(200, "GET", "commits/{second}/statuses"),
     Provocation(404, "GET", "commits/nowhere/statuses"),
+    Provocation(200, "GET", "commits/{second}/check-runs?check_name=smoke&filter=latest"),
 )
 
 

@@ -113,6 +113,7 @@ def _check_start(inputs: CdInputs, context: CommandContext) -> None:
     asks: dict[PersonsInput, bool] = {
         "promoted-from": not inputs.promoted_from,
         "allow-rollback": inputs.allow_rollback,
+        "override": bool(inputs.override),
     }
     start = checked_start(context, [name for name, is_asked in asks.items() if is_asked])
     if start.bot is None:

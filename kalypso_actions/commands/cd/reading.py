@@ -211,7 +211,9 @@ def with_verdict(
 
     A person may go back to a commit that was deployed there. Raises KalypsoError.
     """
-    person = "" if inputs.promoted_from else context.runtime.job.actor
+    job = context.runtime.job
+    is_own = not inputs.promoted_from and job.triggering_actor in {"", job.actor}
+    person = job.actor if is_own else ""
     verdict = read_verdict(
         facts.branch,
         inputs.commit,

@@ -458,9 +458,7 @@ def read_statuses(call: Call) -> Answer:
     return requests.listed(call, known, _full_status)
 
 
-@endpoint(
-    "GET", "/repos/{owner}/{repo}/commits/{ref}/check-runs", "checks: read", statuses=(200, 422)
-)
+@endpoint("GET", "/repos/{owner}/{repo}/commits/{ref}/check-runs", "checks: read", statuses=(200,))
 def read_check_runs(call: Call) -> Answer:
     """List the check runs of a commit; of each App and name, only the latest unless `all`."""
     commit = requests.commit(call, call.parameters["ref"]).id

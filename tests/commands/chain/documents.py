@@ -7,7 +7,10 @@ from textwrap import dedent, indent
 
 WORKFLOWS = {
     "ci.yaml": ((), ()),
-    "cd.yaml": (("promoted_commit_id", "environment"), ("allow_rollback", "promoted_from")),
+    "cd.yaml": (
+        ("promoted_commit_id", "environment"),
+        ("allow_rollback", "promoted_from", "override"),
+    ),
     "schedule.yaml": (("environment",), ("force", "allow_removals")),
     "check-promote.yaml": (
         ("environment", "commit_id"),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.cd import reading
+from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.cd.reading import CdReading
 from kalypso_actions.commands.shared import entry
 from kalypso_actions.commands.shared.entry import read_verdict
@@ -113,7 +114,7 @@ def test_a_hold_that_comes_before_the_push_is_read_again(
     acme: Organisation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     policy(acme, "holds: []")
-    new, real = change_main(acme), reading.changes_for
+    new, real = change_main(acme), changes_for
 
     def held_meanwhile(*given: Any) -> Any:
         changes = real(*given)
