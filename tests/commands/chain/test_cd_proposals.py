@@ -53,6 +53,7 @@ def test_a_commit_is_proposed(acme: Organisation) -> None:
         "environment-commit": "",
         "pull-request-number": str(pull["number"]),
         "pull-request-url": pull["html_url"],
+        "waiting-for": "",
     }
     assert proposed(acme) == documents.base_repo(acme.url(), new)
     assert acme.sandbox.git(CONTROL_PLANE).commit(OURS).parents == (before,)
