@@ -69,7 +69,7 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     environments, main = context.environments(), context.main()
     environment = context.environment(inputs.environment, environments)
     branch = checked_branch(environment, main, context)
-    writes = CdWrites(inputs, context.control_plane, context.runtime.job.actor)
+    writes = CdWrites(inputs, context.control_plane, person=context.runtime.job.actor)
     begun = _received(inputs, context)
     if inputs.verify_only:
         check_on_main(inputs.commit, main, context)
