@@ -26,8 +26,8 @@ from kalypso_actions.model.github import CommitStatus
 
 CONTEXT: Final = "cluster/"
 
-SUCCESSES: Final = frozenset({"reconciliation succeeded", "synced and healthy"})
-"""The only texts of a success that mean that the commit is applied and healthy.
+SUCCESSES: Final = frozenset({"reconciliation succeeded", "Synced and healthy"})
+"""The only texts of a success that mean that the commit is applied and healthy, as they are posted.
 
 Flux before 1.8 posts each of its other events as a success as well (flux2#5737).
 """
@@ -175,12 +175,12 @@ def needs_history(status: CommitStatus, authors: Set[str], *, is_young: bool) ->
 
 def state_of(status: CommitStatus) -> str:
     """Return the state that a status means, as in a `ClusterReport`."""
-    text = status.description.strip().lower()
+    text = status.description
     if status.state == "success":
-        return "Compliant" if text in SUCCESSES else f"not known ({status.description})"
+        return "Compliant" if text in SUCCESSES else f"not known ({text})"
     if status.state in {"failure", "error"} and text != WAITS:
         return "Non-Compliant"
-    return f"Pending ({status.description})" if status.description else "Pending"
+    return f"Pending ({text})" if text else "Pending"
 
 
 def _rows(

@@ -69,13 +69,13 @@ def test_contexts(context: str, parsed: ClusterContext | None) -> None:
     ("posted", "state"),
     [
         (status(), "Compliant"),
-        (status(text=" Reconciliation succeeded "), "Compliant"),
+        (status(text="Reconciliation succeeded"), "not known (Reconciliation succeeded)"),
         (status(text="Synced and healthy"), "Compliant"),
         (status(text="dependency not ready"), "not known (dependency not ready)"),
         (status(text=""), "not known ()"),
         (status("failure", "health check failed"), "Non-Compliant"),
         (status("error", "build failed"), "Non-Compliant"),
-        (status("failure", "Dependency not ready"), "Pending (Dependency not ready)"),
+        (status("failure", "dependency not ready"), "Pending (dependency not ready)"),
         (status("pending", ""), "Pending"),
     ],
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from rich.console import Console
 
 from kalypso_actions.commands.clusters import clusters
@@ -20,10 +22,12 @@ from kalypso_actions.report.clusters_document import (
     print_clusters,
 )
 from kalypso_actions.report.status_document import StatusDocument
+from tests.command_line import call_kalypso
 from tests.commands.chain import documents
-from tests.commands.chain.organisation import GITOPS, Organisation
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.report_sources import FLUX, add_cluster, list_clusters, program, reported
+from tools.reference.schemas import schema_of
 
 
 def shown(acme: Organisation, **inputs: Any) -> ClustersDocument:
@@ -97,6 +101,29 @@ def test_all_branches_by_one_read_of_argocd(hub: Organisation) -> None:
     assert not any(each.expected for each in branch(document).clusters)
     lists = [each for each in hub.sandbox.traffic if each.path.endswith("/api/v1/applications")]
     assert len(lists) == 1
+
+
+def test_the_command_line(hub: Organisation) -> None:
+    merge(hub, main_commit(hub))
+    hub.clock.sleep(120)
+    token = hub.sandbox.argocd.create_token("hub")
+    variables = {"PATH": os.environ["PATH"], **hub.sandbox.environment(hub.token)}
+    variables["KALYPSO_ARGOCD_TOKENS"] = token
+    given = [
+        *("clusters", "--control-plane", CONTROL_PLANE, "--environment", "dev"),
+        *("--cluster-reports", "argocd", "--argocd-servers", hub.sandbox.argocd_url("hub")),
+    ]
+    done = call_kalypso(*given, "--output", "json", variables=variables)
+    printed = json.loads(done.stdout)
+    Draft202012Validator(schema_of(ClustersDocument)).validate(printed)
+    assert [each["state"] for each in printed["branches"][0]["clusters"]] == ["compliant"] * 2
+    told = call_kalypso(*given, variables=variables)
+    assert "drone-1  drone  no        compliant" in told.stdout
+    assert token not in done.stdout + done.stderr + told.stdout + told.stderr
+    del variables["KALYPSO_ARGOCD_TOKENS"]
+    failed = call_kalypso(*given, variables=variables)
+    assert (failed.returncode, done.returncode) == (1, 0)
+    assert "argocd-tokens has no token" in failed.stdout
 
 
 def test_a_source_that_cannot_be_read_hides_no_other(flux: Organisation) -> None:
