@@ -32,12 +32,11 @@ from kalypso_actions.commands.shared.environment_branch import (
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
+from kalypso_actions.commands.shared.run_start import checked_start, person_of
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs, RollbackInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy
-from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import DisableAutoMerge, NewCommit, StartWorkflow, Write
 from kalypso_actions.promotion.environments import environments_behind
 from kalypso_actions.promotion.policy import EntryFacts, evaluate, same_person
@@ -121,7 +120,7 @@ class RollbackRun:
         if inputs.to:
             check_on_main(inputs.to, main, context)
         behind = environments_behind(name, environments) if inputs.chain else ()
-        return cls(inputs, context, environments, main, person(context), (*behind[::-1], name))
+        return cls(inputs, context, environments, main, person_of(context), (*behind[::-1], name))
 
     def read_all(self) -> list[RollbackStep]:
         """Read and decide all environments, those that go back first being first."""
@@ -286,14 +285,6 @@ class RollbackRun:
             ),
             problems=ProblemEntry.all_of(dict.fromkeys(self.refusals(steps))),
         )
-
-
-def person(context: CommandContext) -> str:
-    """Return the login of the account that started the run, or that holds the token."""
-    job = context.runtime.job
-    if job.in_actions:
-        return job.triggering_actor or job.actor
-    return context.github.account(owner_of(context.control_plane) or "").login
 
 
 INTERVAL: Final = 5.0

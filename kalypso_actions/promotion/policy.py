@@ -107,6 +107,17 @@ def closed(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdict
     return Verdict(reasons)
 
 
+def is_closed(policy: PromotionPolicy | None, verdict: Verdict) -> bool:
+    """Whether a verdict on one commit says that no other commit may enter either."""
+    if policy is None:
+        return True
+    return any(
+        (reason.rule == "hold" and not any(hold.at for hold in policy.holds))
+        or (reason.rule == "freeze" and not any(freeze.allow for freeze in policy.freezes))
+        for reason in verdict.reasons
+    )
+
+
 def unreadable(problems: Iterable[Problem]) -> Verdict:
     """Return the verdict of a policy with problems: nothing enters."""
     first = next(iter(problems))

@@ -25,6 +25,7 @@ from kalypso_actions.promotion.start_records import (
 
 LOST: Final = "the last start was lost"
 CHANGED: Final = "the inputs have changed"
+ENTERS: Final = "the environment's policy lets the commit in"
 OVER: Final = "a toleration or a score of a Placement is over"
 
 

@@ -19,6 +19,7 @@ from kalypso_actions.commands.shared.environment_branch import (
     rolled_back_to,
 )
 from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.commands.shared.run_start import person_of
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation
@@ -211,16 +212,14 @@ def with_verdict(
 
     A person may go back to a commit that was deployed there. Raises KalypsoError.
     """
-    job = context.runtime.job
-    is_own = not inputs.promoted_from and job.triggering_actor in {"", job.actor}
-    person = job.actor if is_own else ""
+    goes_back = facts.advance.rollback
     verdict = read_verdict(
         facts.branch,
         inputs.commit,
         environments,
         context,
-        goes_back=facts.advance.rollback,
-        person=person,
+        goes_back=goes_back,
+        person=person_of(context) if goes_back else "",
     )
     overridden = bool(inputs.override) and not verdict.is_fulfilled
     has_policy = policy_of(facts.branch, context).has_file
@@ -228,7 +227,8 @@ def with_verdict(
     if facts.waits or facts.advance.rollback:
         return facts
     between = statuses_between(facts.branch, inputs.commit, context)
-    waiting = tuple(commit for commit, status in between if table.is_waiting(status))
+    key = table.context(inputs.environment).lower()
+    waiting = tuple(commit for commit, own in between if table.is_waiting(own.get(key)))
     return replace(facts, waiting=waiting)
 
 

@@ -48,7 +48,7 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
     environments, problems, warnings = read_inputs(context, wanted)
     posted = _statuses(context, environments)
     first = _first(inputs.first_environments, known)
-    repairs = Repairs(inputs, context, posted, frozenset(known), first, problems=problems)
+    repairs = Repairs(inputs, context, posted, known, first, problems=problems)
     writes = [repairs.of(environment) for environment in environments]
     if inputs.dry_run:
         document = _document(inputs, repairs, Done(), warnings)

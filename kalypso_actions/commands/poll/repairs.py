@@ -8,18 +8,27 @@ from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.entry import policy_of, read_verdict, statuses_between
+from kalypso_actions.commands.shared.environment_branch import (
+    EnvironmentBranch,
+    read_promotion,
+)
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
+from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.writes import PostStatus, StartWorkflow, Write
 from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.policy import is_closed, policy_of_proposal
 from kalypso_actions.promotion.start_records import Command, StartRecord
 from kalypso_actions.promotion.starts import (
+    ENTERS,
     LOST,
     cd_start,
     check_promote_start,
@@ -73,7 +82,7 @@ class Repairs:
     inputs: PollInputs
     context: CommandContext
     statuses: Statuses
-    known: frozenset[str]
+    known: Mapping[str, Environment]
     first: frozenset[str]
     starts: list[tuple[StartWorkflow, StartEntry]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -87,6 +96,7 @@ class Repairs:
             for lost in self._lost_cd(environment, writes):
                 if self._repeat(lost, writes):
                     break  # the newer commit replaces older ones
+            self._start_waiting(environment, writes)
             for lost in self._lost_checks(environment, writes):
                 self._repeat(lost, writes)
         except KalypsoError as error:
@@ -157,6 +167,67 @@ class Repairs:
             return
         shown = table.promoted(name) if newer == commit else table.superseded(name, newer)
         writes.append(PostStatus(self.context.control_plane, commit, shown, is_record=True))
+
+    def _start_waiting(self, environment: PresentInputs, writes: list[Write]) -> None:
+        """Start cd for a commit that waits, if the environment's policy lets it in now.
+
+        Only an environment with a policy, or with a newer commit that waits, is read.
+        """
+        context, name = self.context, environment.name
+        key = table.context(name).lower()
+        url, promoted_commit = context.url(context.control_plane), environment.promoted_commit
+        branch = EnvironmentBranch(self.known[name], url, environment.head, promoted_commit)
+        policy = policy_of(branch, context)
+        newest = (table.is_waiting(posted.get(key)) for posted in self.statuses.values())
+        if not (policy.has_file or any(newest)):
+            return
+        if policy.has_file:
+            self._post_policy(branch, writes)
+        main = context.remotes.heads(branch.url, [context.main()])[context.main()]
+        waiting = list(self._waiting(branch, main, writes))
+        if policy.policy and policy.policy.queue == "oldest":
+            waiting = waiting[-1:]
+        for start in waiting:
+            verdict = read_verdict(branch, start.commit, self.known, context)
+            if verdict.is_fulfilled:
+                self._make(start, writes)
+                return
+            if is_closed(policy.policy, verdict):
+                return
+
+    def _waiting(
+        self, branch: EnvironmentBranch, main: str, writes: list[Write]
+    ) -> Iterator[Start]:
+        """Yield the start of cd for each commit that waits for an environment, the newest first.
+
+        A start that was recorded is expected, or repeated: then nothing else is started.
+        """
+        name = branch.environment.name
+        key, status_context = table.context(name).lower(), start_records.cd_context(name)
+        starts = []
+        for commit, own in statuses_between(branch, main, self.context, with_last=True):
+            if not table.is_waiting(own.get(key)):
+                continue
+            record = start_records.read_record(own.get(status_context.lower()))
+            if record and record.kind == "starting":
+                lost = Start("cd", name, commit, status_context, record)
+                if commit in self.statuses or self._repeat(lost, writes):
+                    return
+            origin = record.subject if record else FROM_CI
+            if may_start_cd(name, origin, first=self.first, known=self.known):
+                new = start_records.starting(origin)
+                starts.append(Start("cd", name, commit, status_context, new, ENTERS))
+        yield from starts
+
+    def _post_policy(self, branch: EnvironmentBranch, writes: list[Write]) -> None:
+        """Post on our open pull request whether the policy would let its commit in now."""
+        context = self.context
+        branch = read_promotion(branch, context, proposals=True)
+        proposed = branch.proposal
+        if proposed and proposed.pull and proposed.promoted_commit:
+            verdict = read_verdict(branch, proposed.promoted_commit, self.known, context)
+            status = policy_of_proposal(verdict.description)
+            writes.append(PostStatus(context.control_plane, branch.own_head, status))
 
     def _lost_checks(self, environment: PresentInputs, writes: list[Write]) -> Iterator[Start]:
         """Yield recorded starts of check-promote; none while people have to act."""

@@ -215,11 +215,10 @@ class _EntryReading:
     def _queue(self) -> tuple[str, str]:
         """Return the oldest commit that waits before this one, and the one that is under way."""
         name, current = self._branch.environment.name, self._branch.promoted_commit
-        before = ""
+        key, before, underway = table.context(name).lower(), "", ""
         for commit, posted in statuses_between(self._branch, self._commit, self._context):
-            if table.is_waiting(posted):
+            if table.is_waiting(posted.get(key)):
                 before = commit
-        key, underway = table.context(name).lower(), ""
         if current:
             latest = own_statuses(self._context, current, any_app=True).get(key)
             underway = current if table.is_underway(latest) else ""
@@ -227,25 +226,25 @@ class _EntryReading:
 
 
 def statuses_between(
-    branch: EnvironmentBranch, commit: str, context: CommandContext
-) -> Iterator[tuple[str, CommitStatus | None]]:
+    branch: EnvironmentBranch, commit: str, context: CommandContext, *, with_last: bool = False
+) -> Iterator[tuple[str, Mapping[str, CommitStatus]]]:
     """Yield the commits of main between the environment's and a commit, the newest first.
 
-    Each comes with the chain's latest status for the environment. One request reads a hundred
-    commits; of an environment without a commit of main, only the newest hundred count. Raises
-    KalypsoError.
+    Each comes with the chain's latest statuses by context, in lower case. One request reads a
+    hundred commits; of an environment without a commit of main, only the newest hundred count.
+    `with_last`: the commit itself comes first. Raises KalypsoError.
     """
     ancestry = context.remotes.ancestry(branch.url, commit)
     after = ancestry.since(branch.promoted_commit or "")
-    ids = tuple(ancestry.parents)[1:PAGE] if after is None else after[1:]
-    github, key = context.github, table.context(branch.environment.name).lower()
+    ids = tuple(ancestry.parents)[:PAGE] if after is None else after
+    ids = ids if with_last else ids[1:]
+    github = context.github
     identity = github.identity(context.control_plane)
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
         posted = statuses.of_commits(github, context.control_plane, page)
         for each in page:
-            own = table.posted_by_chain(posted.get(each, {}), identity, any_app=True)
-            yield each, own.get(key)
+            yield each, table.posted_by_chain(posted.get(each, {}), identity, any_app=True)
 
 
 def _seconds(time: datetime | None) -> float:

@@ -9,7 +9,16 @@ from collections.abc import Collection
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.model.urls import owner_of
 from kalypso_actions.promotion.run_starts import PersonsInput, RunStart
+
+
+def person_of(context: CommandContext) -> str:
+    """Return the login of the account that started the run, or that holds the token."""
+    job = context.runtime.job
+    if job.in_actions:
+        return job.triggering_actor or job.actor
+    return context.github.account(owner_of(context.control_plane) or "").login
 
 
 def checked_start(context: CommandContext, asked: Collection[PersonsInput] = ()) -> RunStart:
