@@ -83,7 +83,11 @@ class AssignmentRenderer:
         self._key_reads = ConfigKeyReads(fleet, self.platform_config) if is_error else None
         self._validator = ConfigValidator(self.platform_config)
         self._renderer = rendering.Renderer(
-            fleet.environment, fleet.templates, self._layout, unpromoted_templates
+            fleet.environment,
+            fleet.templates,
+            self._layout,
+            unpromoted_templates,
+            self._checker.is_sound,
         )
 
     def render_all(

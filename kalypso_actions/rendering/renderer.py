@@ -37,6 +37,9 @@ from kalypso_actions.rendering.registration_budget import (
 Check = Callable[[Spend], Failure | None]
 """Checks an assignment before its rendering, and counts the work of the check."""
 
+IsSound = Callable[[Assignment, Mapping[str, bytes]], bool]
+"""Says whether the files of an assignment are known to be YAML without a repeated key."""
+
 
 ENOUGH_FAULTS: Final = 20
 """The most assignments to report that fail because of texts of their registration. One is enough to
@@ -55,9 +58,11 @@ class Renderer:
         templates: Iterable[Template],
         options: Options,
         unpromoted: Collection[str] = (),
+        is_sound: IsSound = lambda _, __: False,
     ) -> None:
         """`unpromoted` are Templates of main's head that the environment's commit lacks."""
         self._options = options
+        self._is_sound = is_sound
         self._folder = FileRenderer(environment, templates, options, unpromoted)
         self._budgets: dict[str, RegistrationBudget] = {}
         self._faults: Counter[str] = Counter()
@@ -155,9 +160,10 @@ class Renderer:
             outcome = trial.judged(outcome, target, special)
         if isinstance(outcome, Failure):
             return outcome
-        repeated = repeated_key(outcome, own, target, spend)
-        if repeated and not self._is_repeated_without(assignment, config, spend):
-            return repeated
+        if not self._is_sound(assignment, outcome):
+            repeated = repeated_key(outcome, own, target, spend)
+            if repeated and not self._is_repeated_without(assignment, config, spend):
+                return repeated
         return self._with_names(outcome, assignment, config, spend)
 
     def _is_repeated_without(

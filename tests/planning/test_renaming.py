@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecke
 from kalypso_actions.planning.manifest_schemas import schema_faults
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import Renaming, original, rename
+from kalypso_actions.rendering.outline import repeated_key
 from tests.breaks import breaks, turned
 from tests.builders import assignment, cluster_type, target, template
 
@@ -35,6 +37,9 @@ PLACES: Final = (
     "1{}", "tr{}", "0x{}", "{}\n    b: c", '"{}"\n  "{}": x', "x\n  {}: y\n  {}: z", "x\n  web: {}",
 )  # fmt: skip
 """What a Template writes around a value of a mapping; the value is printed at each `{}`."""
+
+SPACE: Final = "apiVersion: acme.example/v1\nkind: Space\nmetadata: {name: a}\n"
+KEYS: Final = frozenset(WORDS) | {"<<", "1", "1.0", "app", "key", "name", "c", "b"}
 
 OBJECT: Final = """\
 apiVersion: {}
@@ -112,8 +117,42 @@ def test_the_proof_and_the_parser_agree(seed: int) -> None:
         problems, expected = parsed(content)
         assert [fault.message for fault in file.faults] == problems, content
         assert objects(file) == expected, content
-        proved += not problems
+        if not problems:
+            proved += 1
+            assert repeated_key({"": content}, KEYS, owner.target, lambda _: None) is None, content
     assert proved > 5
+
+
+SPELLINGS: Final = (
+    "a",
+    "'a'",
+    '"\\x61"',
+    "!!str a",
+    "? a\n  ",
+    "<<",
+    "1",
+    "'1'",
+    "null",
+    "~",
+    "''",
+    "é",
+)
+
+
+@pytest.mark.parametrize(
+    "body", ["{}: x\n  {}: y", "k: {{{}: x, {}: y}}", "{}: {{c: d}}\n  {}: []"]
+)
+def test_a_sound_file_has_no_key_twice(body: str) -> None:
+    """So nobody searches such a file for keys of an application that the Template has as well."""
+    checker, sound = ManifestChecker([template("namespace", "")]), 0
+    owner = assignment(target("web"), cluster_type("large"))
+    keys = {"a", "<<", "1", "null", "~", "", "é"}
+    for pair in itertools.product(SPELLINGS, SPELLINGS):
+        files = {"namespace.yaml": f"{SPACE}spec:\n  {body.format(*pair)}\n".encode()}
+        if checker.is_sound(owner, files):
+            sound += 1
+            assert repeated_key(files, keys, owner.target, lambda _: None) is None, pair
+    assert sound
 
 
 KUSTOMIZATION: Final = """\
