@@ -96,14 +96,6 @@ KEYS = {
         "not keys",
     ),
 )
-@breaks(
-    "files with a fault count as proved",
-    turned(
-        "kalypso_actions.planning.fleet_manifests.ManifestChecker.is_sound",
-        "not any(file.shown for file in checked)",
-        "True",
-    ),
-)
 @pytest.mark.parametrize(("line", "field", "manifests", "more"), KEYS.values(), ids=KEYS.keys())
 def test_a_key_that_the_template_writes_as_well(
     fleet: FleetUnderAttack, line: str, field: str, manifests: dict[str, str], more: str
