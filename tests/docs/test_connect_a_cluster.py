@@ -67,7 +67,7 @@ def test_each_trigger_sends_a_status_that_counts(notifications: dict[str, Any]) 
         template = notifications[f"template.kalypso-{name}"]
         status = template["github"]["status"]
         assert status["state"] == state
-        assert (template["message"].lower() in SUCCESSES) is (state == "success")
+        assert (template["message"] in SUCCESSES) is (state == "success")
         parts = re.split(r"\{\{.*?\}\}", status["label"])
         values = (notifications["context"]["cluster"], "standard", "kalypso", "")
         context = cluster_context("".join(map("".join, zip(parts, values, strict=True))))

@@ -86,6 +86,32 @@ def test_a_listed_cluster_that_is_silent_is_waited_for(flux: Organisation) -> No
     assert states(result)["drone-2"] == "progressing"
 
 
+@pytest.mark.parametrize(
+    ("notifications", "fields", "expected"),
+    [
+        ({"lag": 240}, {}, "compliant"),
+        ({"doubled": 1}, {}, "compliant"),
+        ({"lost": 1}, {}, "timed-out"),
+        ({"expression": False}, {}, "timed-out"),
+        ({"controller": "1.7"}, {"paths": ["./large", "./large/app"]}, "compliant"),
+        ({"controller": "1.7"}, {"paths": ["./large", "./large/app"], "settle": 7200}, "timed-out"),
+        ({"controller": "1.8.0"}, {}, "timed-out"),
+        ({"controller": "1.8.1"}, {}, "compliant"),
+        ({"controller": "1.8.1"}, {"behaviour": "fail"}, "timed-out"),
+        ({"controller": "1.9"}, {"behaviour": "fail"}, "failed"),
+    ],
+)
+def test_statuses_that_are_late_lost_doubled_or_of_an_old_flux(
+    flux: Organisation, notifications: dict[str, Any], fields: dict[str, Any], expected: str
+) -> None:
+    (app,) = (each for each in flux.sandbox.store.apps.values() if each.slug == "acme-flux")
+    settings = {"app": app.id, "cluster_type": "large", **notifications}
+    add_cluster(flux, "large-1", "large", notifications=settings, **fields)
+    commit = main_commit(flux)
+    result = by_statuses(flux, merge(flux, commit), commit)
+    assert verdict(result) == expected
+
+
 @pytest.mark.parametrize("author", [JOBS, "marie"])
 def test_a_success_of_others_promotes_nothing(flux: Organisation, author: str) -> None:
     list_clusters(flux, drone="drone-9")
