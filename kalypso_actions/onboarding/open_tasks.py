@@ -188,18 +188,19 @@ def _chain(setup: Setup) -> Iterator[Task]:
 
 
 def _push(written: Sequence[WrittenBranch], folders: Mapping[RepositoryRole, str]) -> Task:
-    branches: dict[str, list[str]] = {}
+    branches: dict[tuple[str, str], list[str]] = {}
     for branch in written:
         if branch.commit:
-            folder = folders[branch.plan.repository.role]
-            branches.setdefault(folder, []).append(branch.plan.branch)
+            repository = branch.plan.repository
+            place = folders[repository.role], repository.remote
+            branches.setdefault(place, []).append(branch.plan.branch)
     return Task(
         "Push the commits",
         "Pushing the control plane's main starts the chain: do the tasks above first.",
         {},
         tuple(
-            f"git -C {shlex.quote(folder)} push --atomic origin {shlex.join(names)}"
-            for folder, names in branches.items()
+            f"git -C {shlex.quote(folder)} push --atomic {shlex.quote(remote)} {shlex.join(names)}"
+            for (folder, remote), names in branches.items()
         ),
     )
 

@@ -18,12 +18,16 @@ RepositoryRole = Literal["control plane", "GitOps repository"]
 
 @dataclass(frozen=True, slots=True)
 class RepositorySetup:
-    """A repository: `owner/name`, its URL for people and git, its default branch."""
+    """A repository: `owner/name`, its URL for people and git, its default branch.
+
+    `remote` is the name of a clone's remote.
+    """
 
     role: RepositoryRole
     name: str
     url: str
     main: str
+    remote: str = "origin"
 
     @property
     def owner(self) -> str:

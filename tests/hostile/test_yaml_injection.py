@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.model.processes import no_progress
+from kalypso_actions.rendering.jinja.sandbox import _decided
 from tests.breaks import breaks, returning, turned
 from tests.hostile.fleet_under_attack import (
     ADMIN,
@@ -415,6 +416,60 @@ def test_a_text_may_choose_between_fields_of_an_object(
     assert (document.problems, document.warnings) == ((), ())
     assert "semver: " in files[EVIL]
     assert "branch: " in files[CALM]
+
+
+BEGINS = 'Manifests.branch[0] in "0123456789v^~*<>="'
+BY_FORM_IN_JINJA = {
+    "if and else": f"""\
+  ref:
+    {{%- if {BEGINS} %}}
+    semver: {{{{ Manifests.branch | tojson }}}}
+    {{%- elif Manifests.branch == "none" %}}
+    tag: none
+    {{%- else %}}
+    branch: {{{{ Manifests.branch | tojson }}}}
+    {{%- endif %}}
+""",
+    "inline": f"""\
+  ref:
+    {{{{ "semver" if {BEGINS} else "branch" }}}}: {{{{ Manifests.branch | tojson }}}}
+""",
+}
+
+
+@breaks(
+    "a condition of Jinja2 is not followed",
+    turned(_decided, "decisions.decide(bool(value))", "value"),
+)
+@pytest.mark.parametrize("branch", [">=1.0.0 <2.0.0", "^1.2.3", "v1.*", "1 || 2"])
+@pytest.mark.parametrize("spec", BY_FORM_IN_JINJA.values(), ids=BY_FORM_IN_JINJA)
+def test_a_text_may_choose_between_fields_in_jinja(
+    fleet: FleetUnderAttack, spec: str, branch: str
+) -> None:
+    fleet.commit_main(HEAD + spec, engine="jinja2")
+    fleet.attack(branch=f"'{branch}'")
+    document, files = fleet.rendered()
+    assert (document.problems, document.warnings) == ((), ())
+    assert "semver: " in files[EVIL]
+    assert "branch: " in files[CALM]
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        (BY_FORM_IN_JINJA["if and else"].replace(" | tojson", ""), ">x, [z]: y"),
+        (BY_FORM_IN_JINJA["inline"].replace(" | tojson", ""), "1: {a: b}"),
+        ("  a: b\n{% if " + BEGINS + " %}---\n" + HEAD + "  a: c\n{% endif %}", ">1"),
+    ],
+)
+def test_another_choice_in_jinja_is_an_injection(
+    fleet: FleetUnderAttack, spec: str, text: str
+) -> None:
+    spec = spec.replace("Manifests.branch", "Manifests.description")
+    fleet.commit_main(HEAD + spec, engine="jinja2")
+    fleet.attack(description=f"'{text}'")
+    (warning,) = blamed(fleet.render())
+    assert warning.code == "registration-documents"
 
 
 @breaks(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -63,16 +63,18 @@ def _is_bare(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "refs").is_dir()
 
 
-def local_files(folder: Path, programs: Programs, *, repository: str = "") -> FolderFiles:
+def local_files(
+    folder: Path, programs: Programs, *, repository: str = "", also: Sequence[str] = ()
+) -> FolderFiles:
     """Return the files of a folder; in a clone, those that git tracks, or does not ignore.
 
-    A folder that git ignores as a whole is read as it is, and so is any folder without the program
-    git. Raises KalypsoError.
+    `also` are git's patterns of ignored files that count. A folder that git ignores as a whole is
+    read as it is, and so is any folder without the program git. Raises KalypsoError.
     """
     clone = enclosing_clone(folder)
     if clone is None or not _has_git(clone) or programs.find("git") is None:
         return FolderFiles(folder, repository=repository)
-    tree = WorkingTree(folder, programs, repository=repository)
+    tree = WorkingTree(folder, programs, repository=repository, also=also)
     is_top = clone.resolve() == folder.resolve()
     return tree if is_top or tree.entries() else FolderFiles(folder, repository=repository)
 
@@ -384,9 +386,17 @@ class WorkingTree(FolderFiles):
     the content of git's index. The configuration of the user may name ignored files.
     """
 
-    def __init__(self, folder: Path, programs: Programs, *, repository: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        programs: Programs,
+        *,
+        repository: str = "",
+        also: Sequence[str] = (),
+    ) -> None:
         """Raise KalypsoError if the folder is in no clone."""
         super().__init__(folder, repository=repository)
+        self._also = also
         self._clone = GitRepository(
             enclosing_clone(folder) or folder,
             programs,
@@ -417,7 +427,11 @@ class WorkingTree(FolderFiles):
             elif tag == "S" and mode != SUBMODULE_MODE:
                 self._left_out[path] = mode, object_id
                 yield path, mode
-        for path in self._clone.listed(self._folder, "--others", "--exclude-standard"):
+        new = ["--others", "--exclude-standard"]
+        paths = self._clone.listed(self._folder, *new)
+        if self._also:
+            paths += self._clone.listed(self._folder, *new, "--ignored", "--", *self._also)
+        for path in paths:
             # A nested clone or working tree ends with a slash.
             if not path.endswith("/") and (mode := self._mode(path, links)):
                 yield path, mode

@@ -10,7 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_repository
+from kalypso_actions.clients.git import (
+    GitRepository,
+    RemoteRepositories,
+    is_repository,
+)
+from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.app import AppInputs
@@ -93,7 +98,7 @@ def open_place(
             raise UsageError(
                 f"--{option} {path} is no git repository, and has no commits", None, advice
             )
-        return OpenPlace(FolderFiles(path))
+        return OpenPlace(_files(path, programs))
     repository = GitRepository(path, programs)
     name = next(filter(None, map(_name, repository.remotes())), "")
     branch = ""
@@ -109,7 +114,12 @@ def open_place(
         with suppress(KalypsoError):  # the branch has no commits
             commit = repository.resolve(repository.checked_out)
     checked_out = repository.checked_out
-    return OpenPlace(FolderFiles(path), name, commit, branch, checked_out, checked_out)
+    return OpenPlace(_files(path, programs), name, commit, branch, checked_out, checked_out)
+
+
+def _files(folder: Path, programs: Programs) -> FolderFiles:
+    """Return the files of a folder as git sees them, with the charts that `helm` has fetched."""
+    return local_files(folder, programs, also=(":(glob)**/charts/**",))
 
 
 def open_tree(

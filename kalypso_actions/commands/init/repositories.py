@@ -150,7 +150,7 @@ def _setup_of_clone(
         server_url = f"https://{server}"
     name = name or name_in(origin)
     main = clone.main_branch(MAIN_BRANCH)
-    return RepositorySetup(role, name, f"{server_url}/{name}", main)
+    return RepositorySetup(role, name, f"{server_url}/{name}", main, clone.remote)
 
 
 def _check_distinct(control_plane: RepositorySetup, gitops: RepositorySetup) -> None:

@@ -173,6 +173,12 @@ def _measured(value: object) -> object:
     return value
 
 
+def _decided(value: object) -> object:
+    """Return a condition; see `Decisions`."""
+    decisions = current_meter().budget.decisions
+    return value if decisions is None else decisions.decide(bool(value))
+
+
 def _concat(values: Iterable[object]) -> str:
     meter = current_meter()
     texts = [meter.text(value) for value in values]
@@ -204,5 +210,6 @@ _HIDDEN: Final[Mapping[str, Callable[..., object]]] = {
     syntax.SLICE: _slice,
     syntax.SPREAD: _spread,
     syntax.MEASURED: _measured,
+    syntax.DECIDED: _decided,
 }
 """The filters that `syntax` inserts into templates."""

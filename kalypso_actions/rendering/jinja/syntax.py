@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from jinja2 import nodes
 from jinja2.exceptions import TemplateAssertionError, TemplateSyntaxError
@@ -30,6 +30,7 @@ MEASURED: Final = "%measured"
 CONCAT: Final = "%concat"
 SLICE: Final = "%slice"
 SPREAD: Final = "%spread"
+DECIDED: Final = "%decided"
 
 _ALONE = "a manifest stands alone: there are no other templates to "
 _REFUSED_TAGS: Final[Mapping[type[nodes.Node], str]] = {
@@ -130,6 +131,15 @@ class Metering(NodeTransformer):
         for operand in node.ops:
             operand.expr = _measured(operand.expr)
         return node
+
+    def _visit_condition(self, node: nodes.If | nodes.CondExpr) -> nodes.Node:
+        """Record the outcome of a condition, or follow that of another rendering."""
+        self.generic_visit(node)
+        test = cast("nodes.Expr", node.test)
+        node.test = _call(DECIDED, test, lineno=node.lineno)
+        return node
+
+    visit_If = visit_CondExpr = _visit_condition  # noqa: N815
 
     def visit_Pair(self, node: nodes.Pair) -> nodes.Node:  # noqa: N802 - as above
         """Measure the keys of a mapping: hashing visits all of them."""

@@ -198,3 +198,18 @@ def test_a_clone_of_a_single_branch_names_the_command_that_fetches_another(tmp_p
     whole = tmp_path / "whole"
     git(tmp_path, "clone", "--quiet", str(source), str(whole))
     assert GitRepository(whole, programs()).fetch_command("next") == "git fetch origin next"
+
+
+def test_ignored_files_of_a_pattern_count_if_wanted(tmp_path: Path) -> None:
+    root = tmp_path / "clone"
+    commit_branch(root, {".gitignore": "*.tgz\n/out/\n", "app/Chart.yaml": "name: a\n"})
+    for path in ("app/charts/b.tgz", "c.tgz", "out/d.yaml"):
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    tracked = {".gitignore", "app/Chart.yaml"}
+    also = (":(glob)**/charts/**",)
+    assert set(local_files(root, programs()).entries()) == tracked
+    assert set(local_files(root, programs(), also=also).entries()) == tracked | {"app/charts/b.tgz"}
+    inner = local_files(root / "app", programs(), also=also)
+    assert set(inner.entries()) == {"Chart.yaml", "charts/b.tgz"}

@@ -52,6 +52,7 @@ def branches(clone: Path) -> list[str]:
 
 
 def test_commits_lie_on_local_branches_and_can_be_pushed_at_once(folder: Path) -> None:
+    git(folder / "gitops", "remote", "rename", "origin", "upstream")
     document = run(folder)
     assert (document.control_plane, document.gitops) == ("acme/control-plane", "acme/gitops")
     for name in ("control-plane", "gitops"):
@@ -67,8 +68,9 @@ def test_commits_lie_on_local_branches_and_can_be_pushed_at_once(folder: Path) -
         remaining for remaining in document.remaining if remaining.title == "Push the commits"
     ]
     for line, name in zip(task.lines, ("gitops", "control-plane"), strict=True):
-        assert line == f"git -C {folder / name} push --atomic origin dev stage main"
-        git(folder / name, "remote", "set-url", "origin", str(folder / "server" / name))
+        remote = {"gitops": "upstream", "control-plane": "origin"}[name]
+        assert line == f"git -C {folder / name} push --atomic {remote} dev stage main"
+        git(folder / name, "remote", "set-url", remote, str(folder / "server" / name))
         subprocess.run(line.split(), env=ENVIRONMENT, check=True, capture_output=True)
         assert branches(folder / "server" / name) == ["dev", "main", "stage"]
 

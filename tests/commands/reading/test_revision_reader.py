@@ -105,7 +105,7 @@ def test_files_are_read_in_few_rounds_and_only_once(tmp_path: Path) -> None:
     rounds = Rounds(GitRepository(root, programs()).at_branch("main"))
     assert len(names(read(rounds))) == 50
     everything = [path for paths in rounds.rounds for path in paths]
-    assert len(rounds.rounds) == 3
+    assert len(rounds.rounds) == 2
     assert len(everything) == len(set(everything)) == 50 + 4
 
 

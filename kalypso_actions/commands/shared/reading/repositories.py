@@ -7,8 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.clients.git import GitRepository, RemoteRepositories, is_path, is_repository
+from kalypso_actions.clients.git import (
+    GitRepository,
+    RemoteRepositories,
+    is_path,
+    is_repository,
+)
+from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.paths import Source
@@ -230,7 +235,7 @@ class Repositories:
         self, folder: Path, url: str, branch: str, commit: str | None
     ) -> RevisionFiles:
         if not is_repository(folder):
-            return FolderFiles(folder, repository=url)
+            return local_files(folder, self._programs, repository=url)
         repository = GitRepository(folder, self._programs, repository=url)
         if commit:
             return repository.at_commit(commit)
