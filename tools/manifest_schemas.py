@@ -7,7 +7,7 @@ left out. `--repository OWNER/NAME=PATH` reads a local repository instead of Git
 
 A schema in the file is a name of `shared`, or one of
 
-    "any", "text", "integer", "number", "boolean", "integer or text"
+    "any", "text", "integer", "number", "boolean", "integer or text", "quantity"
     ["enum", text, ...]         one of these texts
     ["list", schema]
     ["map", schema]             a mapping with any keys
@@ -44,7 +44,10 @@ REPOSITORIES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     ),
     "fluxcd/helm-controller": ((FLUX.format(group="helm", kind="helmreleases"),), ("v1.0.0",)),
     "argoproj/argo-cd": (
-        tuple(f"manifests/crds/{kind}-crd.yaml" for kind in ("application", "appproject")),
+        tuple(
+            f"manifests/crds/{kind}-crd.yaml"
+            for kind in ("application", "applicationset", "appproject")
+        ),
         (),
     ),
     "rancher/fleet": (("charts/fleet-crd/templates/crds.yaml",), ()),
@@ -56,6 +59,9 @@ SHARED_FROM: Final = 120
 """The least length of a schema that is written once for all of its places."""
 ANY: Final = ("preserve-unknown-fields", "embedded-resource")
 """Marks of schemas that accept any field."""
+QUANTITY: Final = "resource.Quantity"
+OF_QUANTITIES: Final = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+"""The start of the pattern that controller-gen writes for quantities."""
 TYPES: Final = {"string": "text", "integer": "integer", "number": "number", "boolean": "boolean"}
 
 
@@ -139,6 +145,8 @@ def _compact(
 ) -> Any:
     """Return the fields and types of a schema; `above` are the definitions that it is part of."""
     reference = schema.get("$ref", "").rpartition("/")[2]
+    if reference.endswith(QUANTITY) or str(schema.get("pattern", "")).startswith(OF_QUANTITIES):
+        return "quantity"
     if reference in above:  # a schema in a schema: JSONSchemaProps
         return "any"
     if reference:

@@ -97,6 +97,7 @@ class SchemaFault(NamedTuple):
     path: Path
     message: str
     is_certain: bool = True
+    code: str = "manifest-schema"
 
 
 @dataclass(slots=True)

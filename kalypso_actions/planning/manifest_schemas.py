@@ -7,6 +7,7 @@ of fields, so they refuse what no release accepts.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
@@ -70,17 +71,45 @@ def _fault_of_kind(api_version: str, kind: str) -> SchemaFault | None:
     known = [name.split(" ") for name in _content()["kinds"]]
     of_group = [(version, name) for version, name in known if version.rpartition("/")[0] == group]
     versions = [version for version, name in of_group if name == kind]
+    path: Path = ("apiVersion",)
     if versions:
         message = f"{api_version} is not a version of {kind}: {', '.join(sorted(versions))}"
         is_newer = all(_age(api_version) > _age(version) for version in versions)
-        path: Path = ("apiVersion",)
-        return SchemaFault(path, f"{message} ({_origin(api_version)})", is_certain=is_newer)
-    names = sorted({name for _, name in of_group})
-    close = misspelled(kind, names)
-    if close and group:
-        message = f"{group} has no kind {kind}: did you mean {close}?"
+        is_certain = is_newer or api_version in REMOVED
+        return SchemaFault(path, f"{message} ({_origin(api_version)})", is_certain=is_certain)
+    close = misspelled(kind, sorted({name for _, name in of_group}))
+    if close and (group or api_version == "v1"):
+        message = f"{group or api_version} has no kind {kind}: did you mean {close}?"
         return SchemaFault(("kind",), message, is_certain=True)
+    elsewhere = ", ".join(sorted(version for version, name in known if name == kind))
+    if api_version in REMOVED or (of_group and elsewhere and group not in _OTHERS):
+        fault = f"{api_version} has no kind {kind}"
+        message = f"{fault}: {elsewhere} has one" if elsewhere else f"{fault} any longer"
+        return SchemaFault(path, f"{message} ({_origin(api_version)})", is_certain=True)
     return None
+
+
+REMOVED: Final = frozenset(
+    {
+        *("extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"),
+        *("apiextensions.k8s.io/v1beta1", "rbac.authorization.k8s.io/v1beta1"),
+        *("batch/v1beta1", "policy/v1beta1", "discovery.k8s.io/v1beta1", "events.k8s.io/v1beta1"),
+        *("autoscaling/v2beta1", "autoscaling/v2beta2"),
+    }
+)
+"""The versions that Kubernetes 1.26 and later do not serve for any kind.
+
+https://kubernetes.io/docs/reference/using-api/deprecation-guide/
+"""
+
+_OTHERS: Final = {
+    "kustomize.toolkit.fluxcd.io": "fluxcd/kustomize-controller",
+    "source.toolkit.fluxcd.io": "fluxcd/source-controller",
+    "helm.toolkit.fluxcd.io": "fluxcd/helm-controller",
+    "argoproj.io": "argoproj/argo-cd",
+    "fleet.cattle.io": "rancher/fleet",
+}
+"""The groups of other projects, which have more kinds than those with a schema."""
 
 
 def _age(api_version: str) -> tuple[int, int, int]:
@@ -95,14 +124,7 @@ def _age(api_version: str) -> tuple[int, int, int]:
 
 def _origin(api_version: str) -> str:
     group = api_version.rpartition("/")[0]
-    of_groups = {
-        "kustomize.toolkit.fluxcd.io": "fluxcd/kustomize-controller",
-        "source.toolkit.fluxcd.io": "fluxcd/source-controller",
-        "helm.toolkit.fluxcd.io": "fluxcd/helm-controller",
-        "argoproj.io": "argoproj/argo-cd",
-        "fleet.cattle.io": "rancher/fleet",
-    }
-    name = of_groups.get(group, "kubernetes")
+    name = _OTHERS.get(group, "kubernetes")
     return f"{name} {_content()['origins'][name]}"
 
 
@@ -114,8 +136,7 @@ def _faults(value: Any, schema: Any, path: Path, origin: str) -> Iterator[Schema
     if isinstance(schema, Mapping):
         yield from _field_faults(value, schema, path, origin)
     elif isinstance(schema, str):
-        if not isinstance(value, TYPES[schema]) or (type(value) is bool) != (schema == "boolean"):
-            yield _wrong(path, value, schema)
+        yield from _scalar_faults(value, schema, path)
     elif schema[0] == "enum":
         if value not in schema[1:]:
             message = f"{value!r} is not one of: {', '.join(schema[1:])} ({origin})"
@@ -129,6 +150,36 @@ def _faults(value: Any, schema: Any, path: Path, origin: str) -> Iterator[Schema
         items = value.items() if isinstance(value, Mapping) else enumerate(value)
         for key, item in items:
             yield from _faults(item, inner, (*path, key), origin)
+
+
+def _scalar_faults(value: Any, schema: str, path: Path) -> Iterator[SchemaFault]:
+    if schema != "quantity":
+        if not isinstance(value, TYPES[schema]) or (type(value) is bool) != (schema == "boolean"):
+            yield _wrong(path, value, schema)
+    elif not _is_quantity(value):
+        near = _near_quantity(value)
+        meant = f": did you mean {near}?" if near else ""
+        message = f"{value!r} is no quantity of Kubernetes, such as 500m or 2Gi{meant}"
+        yield SchemaFault(path, message, is_certain=True, code="manifest-quantity-invalid")
+
+
+_QUANTITY: Final = re.compile(
+    r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?"
+)
+"""https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/"""
+
+
+def _is_quantity(value: Any) -> bool:
+    """Return whether a value is a quantity, or has a variable that Flux substitutes."""
+    if isinstance(value, str):
+        return "$" in value or bool(_QUANTITY.fullmatch(value))
+    return isinstance(value, int | float) and type(value) is not bool
+
+
+def _near_quantity(value: Any) -> str:
+    """Return the quantity that `2GB`, `512mb` or `1gi` probably mean; "" for another text."""
+    unit = re.fullmatch(r"(\d+(?:\.\d+)?) ?([kmgtp])(?:i?b|i)", str(value), re.IGNORECASE)
+    return f"{unit[1]}{unit[2].upper()}i" if unit else ""
 
 
 def _field_faults(

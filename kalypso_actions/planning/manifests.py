@@ -428,14 +428,14 @@ class _Check:
         if self.rules.schema_errors is None:
             return
         try:
-            for path, fault, is_certain in self.rules.schema_errors(document.body):
+            for path, fault, is_certain, code in self.rules.schema_errors(document.body):
                 if path in reported or path == ("sops",):  # Flux decrypts the object
                     continue
                 message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
                 place = self.value_at(document, *path) if path else self.at(document)
                 advice = "correct the template, or the values that it reads"
                 if is_certain:
-                    self.refuse(Problem(message, place, advice, "manifest-schema"))
+                    self.refuse(Problem(message, place, advice, code))
                 else:
                     unknown = Problem(message, place, advice, "manifest-field-unknown")
                     self.findings.warnings.append(unknown)

@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.errors import of_level
 from kalypso_actions.model.kinds import DeploymentTarget
-from kalypso_actions.planning.fleet_manifests import CheckedFile, judge_manifests
+from kalypso_actions.planning.fleet_manifests import CheckedFile, _as_shown, judge_manifests
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.registrations import is_own_fault
 from tests.breaks import breaks, turned
@@ -222,6 +222,27 @@ def test_each_cause_is_told_once_at_the_line_of_its_template(
 )
 def test_variables_encrypted_values_and_names_of_roles_are_sound(given: dict[str, str]) -> None:
     assert planned(**given, options=STRICT).findings == ()  # type: ignore[arg-type]
+
+
+@breaks(
+    "files with one form of words share the faults of quantities",
+    turned(_as_shown, "OF_FIELDS.issuperset(codes)", "codes"),
+)
+@pytest.mark.parametrize("sizes", [("512GB", "512Gi"), ("512Gi", "512GB"), ("512GB", "256GB")])
+def test_a_quantity_is_judged_by_its_own_text(sizes: tuple[str, str]) -> None:
+    quota = (
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: a\n  namespace: {{ .Namespace }}\n"
+        "spec:\n  hard:\n    limits.memory: {{ .Labels.memory | quote }}\n"
+    )
+    targets = tuple(
+        target(name, memory=size) for name, size in zip(("web", "api"), sizes, strict=True)
+    )
+    made = planned(namespace=SPACE + "---\n" + quota, targets=targets, options=STRICT)
+    (problem,) = made.problems
+    assert problem.code == "manifest-quantity-invalid"
+    failing = {item.assignment.target.name for item in made.assignments if item.failure}
+    names = zip(("app-web", "app-api"), sizes, strict=True)
+    assert failing == {name for name, size in names if size.endswith("GB")}
 
 
 def test_a_sound_fleet_has_no_finding() -> None:
