@@ -33,7 +33,7 @@ from kalypso_actions.planning.fleet_checks.repositories import has_kind
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields
-from kalypso_actions.report.validate_document import ValidateDocument
+from kalypso_actions.report.validate_document import OF_GITOPS_TREES, ValidateDocument
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
@@ -85,12 +85,15 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
 def _document(
     readings: Sequence[Reading], findings: Iterable[Finding], main: Iterable[PositionEntry] = ()
 ) -> ValidateDocument:
+    kinds = {document.kind for reading in readings for document in reading.documents}
+    has_repos = "GitOpsRepo" in kinds
     return ValidateDocument(
         main=tuple(main),
         sources=SourceEntry.all_of(
             (reading.revision.branch, reading.revision) for reading in readings
         ),
         documents=sum(len(reading.documents) for reading in readings),
+        not_checked=OF_GITOPS_TREES if has_repos else (),
         **finding_fields(findings),
     )
 

@@ -25,6 +25,12 @@ from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, pri
 UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
 """Notes that always appear, because the result covers less than it seems."""
 
+OF_GITOPS_TREES: Final = (
+    *("gitops-branch-unreadable", "gitops-file-foreign", "gitops-path-blocked"),
+    *("gitops-path-misplaced", "mass-removal"),
+)
+"""The codes of findings that need the trees of GitOps repositories."""
+
 OUTPUTS: Final[Mapping[str, str]] = {
     "problems": "The number of problems.",
     "warnings": "The number of warnings.",
@@ -33,13 +39,17 @@ OUTPUTS: Final[Mapping[str, str]] = {
 
 
 class ValidateDocument(OutputDocument):
-    """The output of `kalypso validate --output json`; `warnings_fail` with `--strict`."""
+    """The output of `kalypso validate --output json`; `warnings_fail` with `--strict`.
+
+    `not_checked` are the codes of findings that need what the run has not read.
+    """
 
     schema_name: str = Field("kalypso.validate/v1", alias="schema")
     sources: tuple[SourceEntry, ...] = ()
     main: tuple[PositionEntry, ...] = ()
     documents: int = 0
     warnings_fail: bool = False
+    not_checked: tuple[str, ...] = ()
     notes: tuple[ProblemEntry, ...] = ()
     acknowledged: tuple[AcknowledgedEntry, ...] = ()
     warnings: tuple[ProblemEntry, ...] = ()
@@ -73,6 +83,9 @@ def print_validate(
     for note in document.notes:
         if note.code in UNCHECKED and not with_notes:
             print_line(console, f"{note.message}; {note.advice}")
+    if document.not_checked and with_notes:
+        codes = ", ".join(document.not_checked)
+        print_line(console, f"not checked without the GitOps repositories, as render does: {codes}")
     hidden = hidden_counts(document.all_findings)
     more = f", {hidden}" if hidden else ""
     more += ": --notes shows more" if hidden and not with_notes else ""
