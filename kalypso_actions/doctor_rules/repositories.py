@@ -13,6 +13,7 @@ from kalypso_actions.doctor_rules.check import (
     GENERAL_PAGE,
     NEW_ENVIRONMENT_PAGE,
     RULES_PAGE,
+    SECRETS_PAGE,
     Check,
     file_page,
     ok,
@@ -115,6 +116,35 @@ def upstream_proposals(
                 "close it, or merge it first",
                 pull.url,
             )
+
+
+APP_KEY: Final = "KALYPSO_APP_PRIVATE_KEY"
+TOKEN: Final = "CONTROL_PLANE_TOKEN"  # noqa: S105 - the name of a secret
+
+
+def foreign_key_checks(repository: str, secrets: Collection[str]) -> Iterator[Check]:
+    """Warn of credentials in a GitOps repository that reach more than its notifier needs.
+
+    `secrets` are the names that its jobs see, those of the organization included.
+    """
+    if APP_KEY in secrets:
+        yield warning(
+            repository,
+            f"the secret {APP_KEY} is here: everybody who may push a branch can write the control "
+            "plane with it",
+            "create a notifier and let kalypso init --update-workflows write its workflow file; "
+            "then delete the secret here, or keep the organization's from this repository",
+            SECRETS_PAGE,
+        )
+    if TOKEN in secrets:
+        yield warning(
+            repository,
+            f"the secret {TOKEN} is here, and GitHub does not show what it may do: everybody who "
+            "may push a branch can use it",
+            "see that it has `actions: write` on the control plane and nothing else, or replace it "
+            "with a notifier and delete it",
+            SECRETS_PAGE,
+        )
 
 
 def label_check(repository: str, label: str, *, exists: bool) -> Check:

@@ -69,7 +69,7 @@ def fill_in(template: str, placeholders: Placeholders, name: str) -> str:
 Origin = Literal["current", "ours", "upstream", "foreign"]
 """Equal to our template; different, but with our actions; from upstream Kalypso; another."""
 
-ACTIONS: Final = "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment"
+ACTIONS: Final = "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment|rollback"
 """The names of our actions in templates, as a pattern."""
 
 USES_OURS: Final = re.compile(

@@ -46,6 +46,7 @@ def remaining_tasks(
     """
     return (
         _app(setup, facts, app_permissions),
+        _notifier(setup, facts),
         _credentials(setup),
         *([_job_token(setup, facts)] if jobs_propose else []),
         _environments(setup),
@@ -83,16 +84,22 @@ def closing_tasks(
     yield _first_run(setup)
 
 
-def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> str:
-    """Return the URL of the page that registers a GitHub App, with its form filled in."""
+def app_url(
+    setup: Setup, permissions: Mapping[str, str], *, personal: bool, name: str = "kalypso"
+) -> str:
+    """Return the URL of the page that registers a GitHub App, with its form filled in.
+
+    The notifier is installed for the control plane alone.
+    """
     repository = setup.control_plane
     server = repository.server
     account = "" if personal else f"/organizations/{repository.owner}"
+    is_of_owner = repository.owner == setup.gitops.owner
     parameters = {
-        "name": f"kalypso-{repository.owner}"[:NAME_LIMIT],
+        "name": f"{name}-{repository.owner}"[:NAME_LIMIT],
         "url": repository.url,
         # Only the owner's account can install a private App.
-        "public": "false" if repository.owner == setup.gitops.owner else "true",
+        "public": "false" if name == NOTIFIER or is_of_owner else "true",
         "webhook_active": "false",
         **permissions,
     }
@@ -100,19 +107,45 @@ def app_url(setup: Setup, permissions: Mapping[str, str], *, personal: bool) -> 
 
 
 def _app(setup: Setup, facts: RepositoryFacts | None, permissions: Mapping[str, str]) -> Task:
-    links = {}
-    if facts is None or facts.is_organization:
-        links["for the organization"] = app_url(setup, permissions, personal=False)
-    if facts is None or not facts.is_organization:
-        links["for a personal account"] = app_url(setup, permissions, personal=True)
     return Task(
         "Create a GitHub App",
         "The permissions are filled in. Generate a private key on the page that follows, then "
         f"install the App for {setup.control_plane.name}, {setup.gitops.name} and the registered "
         "repositories.",
-        links,
+        _app_links(setup, facts, permissions),
         tuple(f"{name}: {level}" for name, level in permissions.items()),
     )
+
+
+NOTIFIER: Final = "kalypso-notifier"
+NOTIFIER_PERMISSIONS: Final = {"actions": "write"}
+
+
+def _notifier(setup: Setup, facts: RepositoryFacts | None) -> Task:
+    return Task(
+        "Create the notifier, a second GitHub App",
+        f"It tells {setup.control_plane.name} of merges in {setup.gitops.name}. Everybody who may "
+        "push a branch there can use its key, so it gets no other permission. Generate a private "
+        f"key, then install it for {setup.control_plane.name} alone. Without a notifier, poll "
+        "finds merges later.",
+        _app_links(setup, facts, NOTIFIER_PERMISSIONS, NOTIFIER),
+        tuple(f"{name}: {level}" for name, level in NOTIFIER_PERMISSIONS.items()),
+    )
+
+
+def _app_links(
+    setup: Setup,
+    facts: RepositoryFacts | None,
+    permissions: Mapping[str, str],
+    name: str = "kalypso",
+) -> dict[str, str]:
+    """Return the pages that register an App, by the kind of the account that owns it."""
+    links = {}
+    if facts is None or facts.is_organization:
+        links["for the organization"] = app_url(setup, permissions, personal=False, name=name)
+    if facts is None or not facts.is_organization:
+        links["for a personal account"] = app_url(setup, permissions, personal=True, name=name)
+    return links
 
 
 def _credentials(setup: Setup) -> Task:
@@ -123,14 +156,17 @@ def _credentials(setup: Setup) -> Task:
     server = setup.control_plane.server
     links["tokens, without an App"] = f"{server}/settings/personal-access-tokens/new"
     return Task(
-        "Give both repositories the App's credentials",
-        "The App's id and key are the same in both. To use tokens instead, change the lines that "
-        "the workflow files mark.",
+        "Give each repository the credentials of its App",
+        f"Never store the App's key in {setup.gitops.name}: everybody who may push a branch there "
+        "could use it. To use tokens instead, change the lines that the workflow files mark.",
         links,
         (
-            "variable KALYPSO_APP_ID: the App's id",
-            "secret KALYPSO_APP_PRIVATE_KEY: the whole text of its private key",
-            "or, without an App, tokens with the same permissions:",
+            f"variable KALYPSO_APP_ID of {setup.control_plane.name}: the App's id",
+            f"secret KALYPSO_APP_PRIVATE_KEY of {setup.control_plane.name}: the whole text of its "
+            "private key",
+            f"variable KALYPSO_NOTIFIER_APP_ID of {setup.gitops.name}: the notifier's id",
+            f"secret KALYPSO_NOTIFIER_PRIVATE_KEY of {setup.gitops.name}: its private key",
+            "or, without Apps, tokens with the same permissions:",
             f"secret GITOPS_REPO_TOKEN of {setup.control_plane.name}",
             f"secret CONTROL_PLANE_TOKEN of {setup.gitops.name}",
         ),

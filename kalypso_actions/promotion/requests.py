@@ -183,7 +183,7 @@ def meaning_of_state(
         return Merge("promotion", tracked)
     if is_open(latest) and not has_ended(latest):
         return Merge("promotion", tracked)
-    return Merge("revert")
+    return Merge("revert", tracked)
 
 
 def most_important(meanings: Iterable[Merge]) -> Merge | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import MARKS, OF_APP, OWNER
+from kalypso_actions.commands.demo.organisation import MARKS, OF_APP, OWNER, create_notifier
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure import Cluster, Configuration
@@ -83,6 +83,7 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
     for repository in layout.gitops:
         _found_gitops(sandbox, repository, layout)
     app, key = sandbox.create_app(OWNER, OF_APP)
+    notifier, notifier_key = create_notifier(sandbox)
     variables = {
         "KALYPSO_APP_ID": str(app),
         "AZURE_CLIENT_ID": AZURE_CLIENT,
@@ -90,8 +91,9 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
         "AZURE_SCOPES": SUBSCRIPTION,
     }
     with sandbox.lock:
-        for repository in (CONTROL_PLANE, *layout.gitops):
-            sandbox.repository(repository).variables.update(variables)
+        sandbox.repository(CONTROL_PLANE).variables.update(variables)
+        for repository in layout.gitops:
+            sandbox.repository(repository).variables["KALYPSO_NOTIFIER_APP_ID"] = str(notifier)
         known = sandbox.repository(CONTROL_PLANE).environments
         for name, after in layout.variables.items():
             of_environment = {"NEXT_ENVIRONMENT": after}
@@ -102,7 +104,7 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
                 variables=of_environment,
             )
         sandbox.store.save()
-    return {"KALYPSO_APP_PRIVATE_KEY": key}
+    return {"KALYPSO_APP_PRIVATE_KEY": key, "KALYPSO_NOTIFIER_PRIVATE_KEY": notifier_key}
 
 
 def may_sign_in(sandbox: Sandbox, layout: Layout) -> None:

@@ -18,12 +18,12 @@ REFUSED = 2
 
 TO_DEV = ["ci: checked, starts dev", "cd dev: written", "schedule dev: created, promoted"]
 FROM_DEV = [
-    "notify: promotion of dev",
+    "notify: tells of dev",
     "check-promote dev: compliant, starts stage",
     "cd stage: written",
     "schedule stage: created, promoted",
 ]
-IN_STAGE = ["notify: promotion of stage", "check-promote stage: compliant"]
+IN_STAGE = ["notify: tells of stage", "check-promote stage: compliant"]
 """The runs of a commit that reaches stage without interruption, from merge to merge."""
 
 
@@ -58,8 +58,8 @@ def line(done: CompletedStep) -> str:
             actions = [entry.action for entry in document.pull_requests] or ["unchanged"]
             ending = ", ".join([*actions, *(["promoted"] if document.promoted else [])])
         case NotifyDocument():
-            kind = "promotion" if document.promoted else "configuration"
-            ending = f"{kind} of {', '.join(document.environments) or 'nothing'}"
+            told = "promotion of" if document.promoted else "tells of"
+            ending = f"{told} {', '.join(document.environments) or 'nothing'}"
         case PollDocument():
             ending = _starts("polled", document.environments)
         case StartScheduleDocument():

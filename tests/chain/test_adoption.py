@@ -43,19 +43,21 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
     assert any(f"#{number}" in warning.message for warning in outcome.document.warnings)
     chain.acme.merge(ours["number"])
     assert chain.run_everything() == [
-        "notify: configuration of dev",
-        "check-promote dev: compliant",
+        "notify: tells of dev",
+        "check-promote dev: compliant, starts stage",  # nobody has said that it is deployed
+        "cd stage: unchanged",
+        "schedule stage: created",
     ]
     files = chain.acme.files("dev", GITOPS)
     assert not any("gone-web" in path or path.endswith("/config.yaml") for path in files)
     assert chain.acme.comments(number) == []
     assert chain.acme.head(BRANCH, GITOPS)
     chain.acme.close(number)
-    assert chain.statuses("dev") == {}
+    assert chain.statuses("dev") == {chain.has("dev"): "Deployed"}
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")
-    assert chain.run_everything() == FROM_DEV
+    assert chain.run_everything() == [*FROM_DEV[:-1], "schedule stage: updated, promoted"]
     chain.settle()
     chain.expect_everywhere(commit, RELEASE="one")
 

@@ -34,7 +34,7 @@ def test_a_token_is_refused_once(chain: Chain, kind: str, skip: int) -> None:
 def test_the_new_token_is_refused_too(chain: Chain) -> None:
     commit = merge_to_dev(chain)
     chain.acme.sandbox.azure.settings.faults.append(QueryFault(kind="revoked", count=2))
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: error"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: error"]
     assert chain.status(commit, "dev").startswith("Failed to deploy")
     chain.run_again("check-promote dev")
     assert chain.run_everything() == FROM_DEV[1:]

@@ -50,10 +50,10 @@ def test_a_commit_that_still_waits_for_its_approval(chain: Chain, how: str) -> N
     chain.run_everything(but={"cd"})
     forged = forge(chain, commit, how)
     assert chain.run_everything(but={"cd"}) == [
-        "notify: configuration of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant",
     ]
-    (warning,) = next(run for run in reversed(chain.done) if run.command == "notify").outcome.document.warnings  # fmt: skip
+    (warning,) = chain.done[-1].outcome.document.warnings
     assert warning.message == (
         f"the BaseRepo 'main' on the branch 'dev' never named the commit {commit[:7]}"
     )
@@ -93,7 +93,7 @@ def test_an_upstream_merge_that_moved_the_tracking_file_alone(chain: Chain) -> N
     proposed = chain.acme.files("kalypso/dev", GITOPS)
     del proposed[SOURCES_FILE]
     merged = chain.acme.commit(proposed, "dev", GITOPS)
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: refused"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: refused"]
     assert claim(chain, commit, merged) == ["check-promote dev: refused"]
     chain.start("schedule", environment="dev")
     assert chain.run_everything() == ["schedule dev: updated"]

@@ -53,7 +53,7 @@ def test_an_environment_that_a_variable_names_is_not_a_first_one(open_chain: Ope
     assert chain.has("prod") == before
     chain.merge_pull_request("stage")
     assert chain.run_everything() == [
-        "notify: promotion of stage",
+        "notify: tells of stage",
         "check-promote stage: compliant, starts prod",
         "cd prod: written",
         "schedule prod: created, promoted",
@@ -72,14 +72,14 @@ def test_a_commit_goes_on_while_main_has_a_circle(chain: Chain) -> None:
     assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
     chain.merge_pull_request("dev")
     assert chain.run_everything() == [
-        "notify: promotion of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant, starts stage",
         "cd stage: written",
         "schedule stage: created, promoted",
     ]
     chain.merge_pull_request("stage")
     assert chain.run_everything() == [
-        "notify: promotion of stage",
+        "notify: tells of stage",
         "check-promote stage: compliant, starts dev",
         "cd dev: unchanged",
         "schedule dev: unchanged",

@@ -94,7 +94,7 @@ def test_clusters_that_nobody_sees_are_no_success(chain: Chain) -> None:
     chain.run_everything()
     chain.merge_pull_request("dev")
     azure.settings.faults = [QueryFault(kind="unseen", count=0)]
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: error"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: error"]
     azure.settings.faults = []
     for name in CLUSTER_TYPES:
         azure.change(f"dev-{name}", branch="devel")

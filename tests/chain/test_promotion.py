@@ -40,7 +40,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
         ]
         chain.merge_pull_request("dev")
         if started == "before":
-            assert chain.run_everything(but={"check-promote"}) == ["notify: promotion of dev"]
+            assert chain.run_everything(but={"check-promote"}) == ["notify: tells of dev"]
 
     chain.merge_pull_request("dev")
     chain.meanwhile(120, configuration)
@@ -49,22 +49,14 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
     waiting = next(run for run in chain.done if run.command == "check-promote")
     assert any(line.endswith("progressing 1") for line in waiting.lines)
     first = lines.index("check-promote dev: compliant, starts stage")
-    # If notify runs before the commit is deployed, the second merge goes on with it, which changes
-    # nothing; if it runs afterwards, the merge is only a configuration change.
-    again = [
-        "check-promote dev: compliant, starts stage",
-        "cd stage: written",
-        "schedule stage: created, promoted",
-        "cd stage: unchanged",
-        "schedule stage: unchanged, promoted",
-    ]
-    alone = [
-        "notify: configuration of dev",
+    # The run for the second merge begins after the commit is deployed: a configuration change.
+    rest = [
+        *([] if started == "before" else ["notify: tells of dev"]),
         "cd stage: written",
         "check-promote dev: compliant",
         "schedule stage: created, promoted",
     ]
-    assert sorted(lines[first + 1 :]) == sorted(again if started == "before" else alone)
+    assert sorted(lines[first + 1 :]) == sorted(rest)
     chain.merge_pull_request("stage")
     assert chain.run_everything() == IN_STAGE
     chain.expect("dev", commit, RELEASE="one", REGION="north")
@@ -81,7 +73,7 @@ def test_a_failure_and_its_correction_by_configuration(chain: Chain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: failed"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: failed"]
     assert chain.acme.statuses(commit)["dev environment"] == (
         "failure",
         "Failed to deploy: dev-large: HealthCheckFailed: RELEASE: one is too much",

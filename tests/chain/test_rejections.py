@@ -43,7 +43,7 @@ def test_a_reverted_merge_is_not_proposed_again(chain: Chain) -> None:
     chain.run_everything()
     chain.revert("dev")
     assert chain.run_everything() == [
-        "notify: configuration of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant",
     ]
     chain.start("schedule", environment="dev")
@@ -65,9 +65,9 @@ def test_a_revert_while_the_clusters_sync_stops_the_promotion(chain: Chain) -> N
     chain.merge_pull_request("dev")
     chain.meanwhile(60, lambda: chain.revert("dev"))
     assert chain.run_everything() == [
-        "notify: promotion of dev",
+        "notify: tells of dev",
         "check-promote dev: superseded",
-        "notify: configuration of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant",
     ]
     assert chain.status(commit, "dev") == f"Rolled back to {before[:7]}"
@@ -90,7 +90,7 @@ def test_a_rollback_stays_where_it_is(chain: Chain) -> None:
     assert chain.run_everything() == ["cd dev: written", "schedule dev: created, promoted"]
     chain.merge_pull_request("dev")
     assert chain.run_everything() == [
-        "notify: promotion of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant, starts stage",
         "cd stage: superseded",
     ]
@@ -112,7 +112,7 @@ def test_a_rollback_of_what_has_failed(chain: Chain) -> None:
     assert chain.status(newer, "dev") == f"Rolled back to {older[:7]}"
     chain.merge_pull_request("dev")
     assert chain.run_everything() == [
-        "notify: promotion of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant, starts stage",
         "cd stage: unchanged",
         "schedule stage: unchanged",

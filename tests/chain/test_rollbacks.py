@@ -89,7 +89,7 @@ def test_the_second_way_through_a_diamond(open_chain: OpenChain) -> None:
     chain.run_everything()
     chain.merge_pull_request("perf")
     assert chain.run_everything() == [
-        "notify: promotion of perf",
+        "notify: tells of perf",
         "check-promote perf: compliant, starts stage",
         "cd stage: superseded",
     ]
@@ -208,7 +208,7 @@ def test_the_rollback_is_not_merged_yet_and_the_clusters_comply(chain: Chain) ->
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev")
-    assert chain.run_everything(but={"check-promote"}) == ["notify: promotion of dev"]
+    assert chain.run_everything(but={"check-promote"}) == ["notify: tells of dev"]
     chain.start("cd", environment="dev", promoted_commit_id=first, allow_rollback="true")
     chain.run_everything(but={"check-promote"})
     assert chain.run_everything() == ["check-promote dev: superseded"]

@@ -24,14 +24,14 @@ def test_environments_that_meet_again(open_chain: OpenChain) -> None:
     ]
     chain.merge_pull_request("perf")
     assert chain.run_everything() == [
-        "notify: promotion of perf",
+        "notify: tells of perf",
         "check-promote perf: compliant, starts stage",
         "cd stage: written",
         "schedule stage: created, promoted",
     ]
     chain.merge_pull_request("qa")
     assert chain.run_everything() == [
-        "notify: promotion of qa",
+        "notify: tells of qa",
         "check-promote qa: compliant, starts stage",
         "cd stage: unchanged",
         "schedule stage: unchanged, promoted",
@@ -79,12 +79,12 @@ def test_one_of_two_gitops_repositories_is_merged_first(open_chain: OpenChain) -
     commit = chain.merge_to_main(RELEASE="one")
     assert chain.run_everything()[-1] == "schedule dev: created, created, promoted"
     chain.merge_pull_request("dev", EDGE)
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: waiting"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: waiting"]
     assert chain.status(commit, "dev") == "Deploying"
     assert (chain.tracks("dev"), chain.has("stage")) == (before, before)
     chain.merge_pull_request("dev")
     assert chain.run_everything() == [
-        "notify: promotion of dev",
+        "notify: tells of dev",
         "check-promote dev: compliant, starts stage",
         "cd stage: written",
         "schedule stage: created, created, promoted",
@@ -100,9 +100,9 @@ def test_a_cluster_of_the_other_repository_fails(open_chain: OpenChain) -> None:
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
     chain.merge_pull_request("dev", EDGE)
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: failed"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: failed"]
     chain.merge_pull_request("dev")
-    assert chain.run_everything() == ["notify: promotion of dev", "check-promote dev: failed"]
+    assert chain.run_everything() == ["notify: tells of dev", "check-promote dev: failed"]
     assert chain.status(commit, "dev").startswith("Failed to deploy: acme/edge")
     assert chain.has("stage") == before
     assert chain.status(commit, "stage") == ""

@@ -41,7 +41,7 @@ def test_a_workload_reaches_every_environment(chain: Chain) -> None:
     ]
     chain.merge_pull_request("stage")
     assert chain.run_everything() == [
-        "notify: configuration of stage",
+        "notify: tells of stage",
         "check-promote stage: compliant",
     ]
     chain.settle()

@@ -57,7 +57,8 @@ def tasks(made: Setup, facts: RepositoryFacts | None = KNOWN) -> dict[str, Task]
 def test_the_tasks_in_their_order() -> None:
     assert list(tasks(setup())) == [
         "Create a GitHub App",
-        "Give both repositories the App's credentials",
+        "Create the notifier, a second GitHub App",
+        "Give each repository the credentials of its App",
         "Protect the environments",
         "Let the chain see the clusters",
     ]
@@ -91,6 +92,25 @@ def test_the_page_of_a_new_app_is_filled_in(
     }
 
 
+def test_the_notifier_gets_one_permission_in_one_repository() -> None:
+    made = setup()
+    made = replace(made, gitops=replace(made.gitops, name="others/gitops"))
+    assert all(
+        parse_qs(urlsplit(link).query)["public"] == ["true"]
+        for link in tasks(made)["Create a GitHub App"].links.values()
+    )
+    task = tasks(made)["Create the notifier, a second GitHub App"]
+    (link,) = task.links.values()
+    assert parse_qs(urlsplit(link).query, strict_parsing=True) == {
+        "name": ["kalypso-notifier-acme"],
+        "url": ["https://github.com/acme/cp"],
+        "public": ["false"],
+        "webhook_active": ["false"],
+        "actions": ["write"],
+    }
+    assert "install it for acme/cp alone" in task.text
+
+
 def test_a_long_owner_leaves_a_name_that_an_app_may_have() -> None:
     made = setup()
     owner = "o" * 39
@@ -100,7 +120,7 @@ def test_a_long_owner_leaves_a_name_that_an_app_may_have() -> None:
 
 
 def test_variables_and_secrets_have_their_pages_in_both_repositories() -> None:
-    task = tasks(setup("https://ghes.example"))["Give both repositories the App's credentials"]
+    task = tasks(setup("https://ghes.example"))["Give each repository the credentials of its App"]
     assert dict(task.links) == {
         f"{kind} of {name}": f"https://ghes.example/{name}/settings/{page}/actions/new"
         for name in ("acme/cp", "acme/gitops")

@@ -151,11 +151,11 @@ DEPLOYED = CommitStatus("dev environment", "success", "Deployed")
         (M, M, DEPLOYED, Merge("configuration")),
         (M, OTHER, statuses.promoted("dev"), PROMOTES),
         (M, OTHER, statuses.failed("dev", "x"), PROMOTES),
-        (M, OTHER, statuses.superseded("dev", OTHER), Merge("revert")),
-        (M, OTHER, statuses.rolled_back("dev", OTHER), Merge("revert")),
+        (M, OTHER, statuses.superseded("dev", OTHER), Merge("revert", M)),
+        (M, OTHER, statuses.rolled_back("dev", OTHER), Merge("revert", M)),
         (M, OTHER, DEPLOYED, Merge("configuration")),
-        (M, OTHER, None, Merge("revert")),
-        (M, None, None, Merge("revert")),
+        (M, OTHER, None, Merge("revert", M)),
+        (M, None, None, Merge("revert", M)),
     ],
 )
 def test_what_a_merge_is_by_the_state(

@@ -15,6 +15,7 @@ from kalypso_actions.commands.shared.environment_branch import (
 )
 from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
+from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops.provenance import contradicts
 from kalypso_actions.model.documents import Reading
@@ -25,6 +26,7 @@ from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import statuses as status_table
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.requests import (
+    Merge,
     PromotionRequest,
     branch_problem,
     main_problem,
@@ -89,18 +91,17 @@ def verify(request: PromotionRequest, context: CommandContext) -> VerifiedReques
         raise UsageError.of(problems)
     warnings: tuple[Problem, ...] = ()
     if request.promoted_commit is None:
-        found = _found_out(request, own, reading.promoted_commit, context)
-        problem = _contradiction(found, own, context) or _main_problem(found, context)
-        problem = problem or never_named(found, environment, reading, environments, context)
+        merge = _meaning(request, own, reading.promoted_commit, context)
+        problem = _promotion_problem(request, merge, own, environment, reading, context)
         if problem:  # the run watches the clusters, but promotes nothing
             warnings = (replace(problem, level="warning"),)
-        elif found.promoted_commit is not None:
-            request = found
-            own = {
-                branch: tracked
-                for branch, tracked in own.items()
-                if tracked == found.promoted_commit
-            }
+        elif merge.kind == "promotion":
+            request = replace(request, promoted_commit=merge.promoted_commit)
+        own = {
+            branch: tracked
+            for branch, tracked in own.items()
+            if request.promoted_commit in {None, tracked}
+        }
     elif problem := never_named(request, environment, reading, environments, context):
         raise UsageError.of([problem])
     others = tuple(branch for branch in every_branch if branch not in own)
@@ -123,13 +124,13 @@ def _main_problem(request: PromotionRequest, context: CommandContext) -> Problem
     return main_problem(request, relation, Location(context.url(context.control_plane)))
 
 
-def _found_out(
+def _meaning(
     request: PromotionRequest,
     own: Mapping[GitOpsBranch, str | None],
     environment_commit: str | None,
     context: CommandContext,
-) -> PromotionRequest:
-    """Return the request with the commit that the merge promotes, if it promotes one.
+) -> Merge:
+    """Return what the merge is, by the state of the repositories.
 
     `own` has the commits that the tracking files name, `environment_commit` is the one that the
     environment's branch names.
@@ -143,10 +144,29 @@ def _found_out(
         )
         for tracked in own.values()
     )
-    if merge is None or not merge.promoted_commit:
-        return request
-    context.runtime.log(f"The merge promotes {merge.promoted_commit[:7]}.")
-    return replace(request, promoted_commit=merge.promoted_commit)
+    if merge and merge.kind == "promotion":
+        context.runtime.log(f"The merge promotes {merge.promoted_commit[:7]}.")
+    return merge or Merge("configuration")
+
+
+def _promotion_problem(
+    request: PromotionRequest,
+    merge: Merge,
+    own: Mapping[GitOpsBranch, str | None],
+    environment: Environment,
+    reading: EnvironmentReading,
+    context: CommandContext,
+) -> Problem | None:
+    """Return why the commit that a merge names is none to promote; None if there is no reason.
+
+    Raise UsageError if the trees were made of another commit than their tracking files name.
+    """
+    found = replace(request, promoted_commit=merge.promoted_commit or None)
+    if merge.kind == "promotion" and (problem := _contradiction(found, own, context)):
+        raise UsageError.of([problem])
+    return _main_problem(found, context) or never_named(
+        found, environment, reading, context.environments(), context
+    )
 
 
 def _contradiction(

@@ -44,6 +44,9 @@ OF_APP: Final[Permissions] = {
 }
 """The App's permissions; it writes no workflow files, so `workflows` is missing."""
 
+OF_NOTIFIER: Final[Permissions] = {"actions": "write", "metadata": "read"}
+"""The notifier's permissions in the control plane."""
+
 OF_CLUSTERS: Final[Permissions] = {"metadata": "read", "statuses": "write"}
 """The permissions of the App by which clusters post commit statuses."""
 
@@ -83,10 +86,23 @@ def create_organisation(
     _cut_branches(sandbox)
     app, key = sandbox.create_app(OWNER, OF_APP)
     variables, secrets = _connect_clusters(sandbox, cluster_reports)
+    notifier, notifier_key = create_notifier(sandbox)
     with sandbox.lock:
-        for name in (CONTROL_PLANE, GITOPS):
-            sandbox.repository(name).variables.update({"KALYPSO_APP_ID": str(app), **variables})
-    return {"KALYPSO_APP_PRIVATE_KEY": key, **secrets}
+        sandbox.repository(CONTROL_PLANE).variables.update(
+            {"KALYPSO_APP_ID": str(app), **variables}
+        )
+        sandbox.repository(GITOPS).variables["KALYPSO_NOTIFIER_APP_ID"] = str(notifier)
+    return {
+        "KALYPSO_APP_PRIVATE_KEY": key,
+        "KALYPSO_NOTIFIER_PRIVATE_KEY": notifier_key,
+        **secrets,
+    }
+
+
+def create_notifier(sandbox: Sandbox) -> tuple[int, str]:
+    """Create the App that starts the control plane's workflows; return its id and private key."""
+    slug = f"{OWNER}-notifier"
+    return sandbox.create_app(OWNER, OF_NOTIFIER, repositories=[CONTROL_PLANE], slug=slug)
 
 
 def _connect_clusters(

@@ -40,7 +40,7 @@ def registration(runner: ScenarioRunner) -> None:
 def configuration(runner: ScenarioRunner) -> None:
     """The configuration of one environment changes."""
     line = "config/environment.yaml: LOG_LEVEL: debug"
-    push_to_dev(runner, "configuration", "Log more", line, notified="configuration")
+    push_to_dev(runner, "configuration", "Log more", line)
 
 
 def failure(runner: ScenarioRunner) -> None:
@@ -60,24 +60,19 @@ def correction(runner: ScenarioRunner) -> None:
     """A correction continues the promotion."""
     broken = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
     line = "config/drones.yaml: CACHE_MEGABYTES: 96"
-    push_to_dev(runner, "fix", "Smaller on drones", line, notified="promotion")
+    push_to_dev(runner, "fix", "Smaller on drones", line)
     promotion(runner, "stage")
     runner.statuses(broken, {"dev": ("success", "Deployed"), "stage": ("success", "Deployed")})
 
 
-def push_to_dev(
-    runner: ScenarioRunner, name: str, message: str, line: str, *, notified: str
-) -> None:
-    """Push the named change to dev, and let the clusters apply it.
-
-    `line` is the changed line, `notified` the expected end of notify.
-    """
+def push_to_dev(runner: ScenarioRunner, name: str, message: str, line: str) -> None:
+    """Push the named change to dev, and let the clusters apply it; `line` is the changed line."""
     commit = runner.people.push(CONTROL_PLANE, "dev", change(name, runner.sandbox), message)
     runner.person(f"push to dev: {message} ({commit[:7]})", environment="dev", change=line)
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
     runner.merge_proposal("dev")
-    runner.job("notify", ends=notified)
+    runner.job("notify", ends="started")
     runner.job("check-promote", "dev", ends="compliant")
 
 
@@ -86,7 +81,7 @@ def promotion(runner: ScenarioRunner, environment: str, *, ends: str = "complian
     runner.job("cd", environment, ends="written")
     runner.job("schedule", environment, ends="created, promoted")
     runner.merge_proposal(environment)
-    runner.job("notify", ends="promotion")
+    runner.job("notify", ends="started")
     runner.job("check-promote", environment, ends=ends)
 
 

@@ -225,9 +225,7 @@ def ending(done: CompletedStep) -> str:
         case ScheduleDocument():
             word = document.pull_requests[0].action if document.pull_requests else "unchanged"
             word += ", promoted" if document.promoted else ""
-        case NotifyDocument():
-            word = "promotion" if document.promoted else "configuration"
-        case StartScheduleDocument() if document.environments:
+        case NotifyDocument() | StartScheduleDocument() if document.environments:
             word = "started"
         case _:
             word = "done"
@@ -265,10 +263,6 @@ def details(done: CompletedStep) -> tuple[str, ...]:
             lines = ["only checks"]
         case ScheduleDocument(changes=changes):
             lines = [f"manifests: {changes.counts(*CHANGES)}"]
-        case NotifyDocument(promoted=True, promoted_commit=commit):
-            lines = [f"the promotion of {commit[:7]}"]
-        case NotifyDocument():
-            lines = ["a change of configuration, not promoted"]
         case CheckPromoteDocument(promoted_to=environments):
             lines = _progress(done)
             lines += [f"goes on to {', '.join(environments)}"] if environments else []

@@ -353,6 +353,7 @@ def _check_repository(
     names = checklist.optional(lambda: repositories.settings(github, repository), repository)
     if names:
         checklist.add(name_checks(repository, used.names, names, {}))
+        checklist.add(rules.foreign_key_checks(repository, names.secrets))
     has_label = checklist.optional(lambda: labels.exists(github, repository, PROMOTED), repository)
     if has_label is not None:
         checklist.add([rules.label_check(repository, PROMOTED, exists=has_label)])

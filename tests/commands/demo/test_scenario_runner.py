@@ -126,17 +126,10 @@ def runner(
         ("cd", CdDocument(action="written"), 0, "written", ()),
         (
             "notify",
-            NotifyDocument(promoted=True, promoted_commit=COMMIT),
+            NotifyDocument(environments=("dev",)),
             0,
-            "promotion",
-            ("the promotion of 1111111",),
-        ),
-        (
-            "notify",
-            NotifyDocument(),
-            0,
-            "configuration",
-            ("a change of configuration, not promoted",),
+            "started",
+            (),
         ),
         (
             "check-promote",

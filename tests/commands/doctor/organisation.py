@@ -41,6 +41,7 @@ from tests.git_repositories import programs
 from tools.reference.schemas import schema_of
 
 APP_KEY: Final = "KALYPSO_APP_PRIVATE_KEY"
+NOTIFIER_KEY: Final = "KALYPSO_NOTIFIER_PRIVATE_KEY"
 
 
 class Acme:
@@ -62,8 +63,8 @@ class Acme:
         self.key = secrets[APP_KEY]
         add_previews(sandbox)
         with sandbox.lock:
-            for repository in (self.control_plane, self.gitops):
-                repository.secrets += secrets
+            self.control_plane.secrets += [name for name in secrets if name != NOTIFIER_KEY]
+            self.gitops.secrets.append(NOTIFIER_KEY)
             for number, name in enumerate(ENVIRONMENTS):
                 self.control_plane.environments[name] = Environment(
                     id=100 + number, name=name, created_at=clock()

@@ -7,7 +7,7 @@ from typing import Final
 
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_sandbox.store import BranchRule
-from tests.commands.doctor.organisation import APP_KEY, Acme
+from tests.commands.doctor.organisation import NOTIFIER_KEY, Acme
 
 ON_MAIN: Final = """\
 apiVersion: scheduler.kalypso.io/v1alpha1
@@ -155,7 +155,7 @@ TOGETHER: dict[str, Fault] = {
     ),
     "a secret is missing": (
         without_secret,
-        f"problem {GITOPS}: the secret {APP_KEY} is not set (for {WORKFLOWS}/check-promote.yaml)",
+        f"problem {GITOPS}: the secret {NOTIFIER_KEY} is not set (for {WORKFLOWS}/check-promote.yaml)",
     ),
     "a variable is missing": (
         without_azure_variable,

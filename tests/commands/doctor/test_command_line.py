@@ -43,7 +43,7 @@ def test_what_is_printed(organisation: Acme) -> None:
     assert done.returncode == 1, done.stderr
     assert "\nacme/gitops\n  ok        the branch dev exists\n" in done.stdout
     assert (
-        "  problem   the secret KALYPSO_APP_PRIVATE_KEY is not set "
+        "  problem   the secret KALYPSO_NOTIFIER_PRIVATE_KEY is not set "
         "(for .github/workflows/check-promote.yaml)\n"
         "            → set it for the repository or its owner\n"
         f"              {organisation.sandbox.url}/acme/gitops/settings/secrets/actions\n"

@@ -39,7 +39,7 @@ def test_a_correct_set_up(healthy: Acme) -> None:
         f"{CONTROL_PLANE}: dev can be read and rendered: 3 assignments",
         f"{CONTROL_PLANE}: dev goes on to stage",
         f"{CONTROL_PLANE}: stage is a last environment",
-        f"{CONTROL_PLANE}: workflows on main: 8 files, as in our templates",
+        f"{CONTROL_PLANE}: workflows on main: 9 files, as in our templates",
         f"{CONTROL_PLANE}: secrets and variables are set: AZURE_CLIENT_ID, AZURE_SCOPES, "
         "AZURE_TENANT_ID, KALYPSO_APP_ID, KALYPSO_APP_PRIVATE_KEY",
         "acme: the App is installed with all permissions that it needs",
@@ -254,7 +254,8 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     healthy.gitops.shared_secrets.append("CONTROL_PLANE_TOKEN")
     healthy.control_plane.environments["dev"].secrets.append("NEXT_ENVIRONMENT")
     document = healthy.doctor(**without_app)
-    assert lines(document, "problem", "warning") == []
+    (token,) = lines(document, "problem", "warning")
+    assert token.startswith(f"warning {GITOPS}: the secret CONTROL_PLANE_TOKEN is here")
     printed = lines(document)
     assert f"ok {CONTROL_PLANE}: the secret NEXT_ENVIRONMENT of dev names its next one" in printed
     assert f"ok {CONTROL_PLANE}: stage is a last environment" in printed
@@ -297,6 +298,13 @@ def test_nobody_reports_to_azure(healthy: Acme) -> None:
     assert lines(document, "problem", "warning") == []
     names = f"KALYPSO_APP_ID, {APP_KEY}"
     assert f"ok {CONTROL_PLANE}: secrets and variables are set: {names}" in lines(document)
+
+
+def test_the_key_of_the_app_in_the_gitops_repository(healthy: Acme) -> None:
+    healthy.gitops.secrets += [APP_KEY, "CONTROL_PLANE_TOKEN"]
+    key, token = lines(healthy.doctor(), "problem", "warning")
+    assert key.startswith(f"warning {GITOPS}: the secret {APP_KEY} is here: everybody who may push")
+    assert token.startswith(f"warning {GITOPS}: the secret CONTROL_PLANE_TOKEN is here")
 
 
 def test_a_token_that_is_wrong(healthy: Acme) -> None:

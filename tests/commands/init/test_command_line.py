@@ -115,11 +115,12 @@ def test_what_is_printed(acme: Acme, terminal: Terminal) -> None:
     assert titles == [
         "1. Delete upstream's workflow files",
         "2. Create a GitHub App",
-        "3. Give both repositories the App's credentials",
-        "4. Protect the environments",
-        "5. Let the chain see the clusters",
-        "6. Say which environment comes first",
-        "7. Look at the first run",
+        "3. Create the notifier, a second GitHub App",
+        "4. Give each repository the credentials of its App",
+        "5. Protect the environments",
+        "6. Let the chain see the clusters",
+        "7. Say which environment comes first",
+        "8. Look at the first run",
     ]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from kalypso_actions.commands.demo.organisation import create_notifier
 from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_sandbox import Sandbox
@@ -38,14 +39,20 @@ def chain(acme: Acme) -> Chain:
     """Two empty repositories with the credentials of the tasks."""
     acme.create()
     app, key = acme.sandbox.create_app("acme", {"metadata": "read", **app_permissions()})
+    notifier, notifier_key = create_notifier(acme.sandbox)
     with acme.sandbox.lock:
-        for name in (CONTROL_PLANE, GITOPS):
-            acme.sandbox.repository(name).variables["KALYPSO_APP_ID"] = str(app)
+        acme.sandbox.repository(CONTROL_PLANE).variables["KALYPSO_APP_ID"] = str(app)
+        variables = acme.sandbox.repository(GITOPS).variables
+        variables["KALYPSO_NOTIFIER_APP_ID"] = str(notifier)
     clock = acme.clock
     assert isinstance(clock, StoryClock)
     machine = {"PATH": os.environ["PATH"], "HOME": str(acme.folder)}
     token = acme.sandbox.argocd.create_token("hub")
-    secrets = {"KALYPSO_APP_PRIVATE_KEY": key, "KALYPSO_ARGOCD_TOKENS": token}
+    secrets = {
+        "KALYPSO_APP_PRIVATE_KEY": key,
+        "KALYPSO_NOTIFIER_PRIVATE_KEY": notifier_key,
+        "KALYPSO_ARGOCD_TOKENS": token,
+    }
     runs = acme.folder / "runs"
     workflows = WorkflowRunner(acme.sandbox, clock, machine, secrets, runs, InProcess(clock))
     return Chain(Organisation(acme.sandbox, clock, acme.folder), workflows, clock)
