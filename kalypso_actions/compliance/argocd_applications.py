@@ -8,7 +8,7 @@ those of the Applications that it makes (the "app of apps").
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -22,6 +22,9 @@ CLUSTER_LABEL: Final = "kalypso.io/cluster"
 IN_CLUSTER: Final = "in-cluster"
 IN_CLUSTER_SERVER: Final = "https://kubernetes.default.svc"
 """The name and the server by which each Argo CD knows its own cluster."""
+
+HEAD: Final = "HEAD"
+"""The target revision of a source that follows the default branch."""
 
 ENDED: Final = ("Succeeded", "Failed", "Error")
 """The phases of a sync that does not run."""
@@ -54,10 +57,13 @@ class _State(NamedTuple):
 
 
 def reports_of_applications(
-    servers: Sequence[ArgoServer], followed: FollowedTree
+    servers: Sequence[ArgoServer],
+    followed: FollowedTree,
+    is_default_branch: Callable[[], bool] = lambda: False,
 ) -> tuple[tuple[ClusterReport, ...], tuple[Problem, ...]]:
     """Return the reports of all Applications that follow the branch, and warnings.
 
+    `is_default_branch` is asked if an Application follows the default branch of the repository.
     Raise KalypsoError if it is not known on which cluster an Application runs.
     """
     reports: list[ClusterReport] = []
@@ -65,7 +71,7 @@ def reports_of_applications(
     for server in servers:
         known = {_key(application["metadata"]): application for application in server.applications}
         for application in server.applications:
-            if not (sources := list(_sources(application, followed))):
+            if not (sources := list(_sources(application, followed, is_default_branch))):
                 continue
             cluster, is_named = _cluster(application, server, is_alone=len(servers) == 1)
             if not is_named:
@@ -92,7 +98,9 @@ def reports_of_applications(
     )
 
 
-def _sources(application: Application, followed: FollowedTree) -> Iterator[tuple[str, str]]:
+def _sources(
+    application: Application, followed: FollowedTree, is_default_branch: Callable[[], bool]
+) -> Iterator[tuple[str, str]]:
     """Yield the path of each source that follows the branch, and the revision that is compared.
 
     A source without a path only gives values to other sources.
@@ -103,11 +111,13 @@ def _sources(application: Application, followed: FollowedTree) -> Iterator[tuple
         sources, revisions = [spec.get("source") or {}], None
     revisions = revisions or [sync.get("revision") or ""]
     for index, source in enumerate(sources):
-        branch = (source.get("targetRevision") or "").removeprefix("refs/heads/")
+        branch = (source.get("targetRevision") or HEAD).removeprefix("refs/heads/")
         is_ours = repository_key(source.get("repoURL") or "") == repository_key(
             followed.repository_url
         )
-        if is_ours and branch == followed.branch and source.get("path"):
+        if not is_ours or not source.get("path"):
+            continue
+        if branch == followed.branch or (branch == HEAD and is_default_branch()):
             yield source["path"], revisions[index] if index < len(revisions) else ""
 
 

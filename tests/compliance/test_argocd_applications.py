@@ -262,6 +262,15 @@ def test_the_own_clusters_of_several_servers_need_a_label(destination: dict[str,
     assert reports_of_applications(servers, FOLLOWED)[0][0].cluster == "a"
 
 
+@pytest.mark.parametrize("revision", ["HEAD", "", None])
+@pytest.mark.parametrize("is_default", [True, False])
+def test_the_default_branch(revision: str | None, is_default: bool) -> None:
+    spec = {"source": {**OURS, "targetRevision": revision}}
+    server = ArgoServer(SERVER, [application(spec=spec)], {})
+    reports, _ = reports_of_applications([server], FOLLOWED, lambda: is_default)
+    assert len(reports) == is_default
+
+
 CHILD = {"group": "argoproj.io", "kind": "Application", "namespace": "argocd", "name": "web"}
 ELSEWHERE = {"source": {"repoURL": "https://elsewhere", "path": "web", "targetRevision": "main"}}
 

@@ -35,7 +35,7 @@ class ArgoCDApplications:
     """A list has about 11 kB for each Application, and no filter by repository that suffices."""
 
     def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
-        self._inputs, self._runtime = inputs, context.runtime
+        self._inputs, self._context, self._runtime = inputs, context, context.runtime
         self._clients: tuple[ArgoCD, ...] = ()
         self._problems: tuple[Problem, ...] = ()
         self._servers: Sequence[ArgoServer] = ()
@@ -87,7 +87,9 @@ class ArgoCDApplications:
         self._served.add(tree)
         servers = self._servers
         try:
-            reports, self._problems = reports_of_applications(servers, followed)
+            reports, self._problems = reports_of_applications(
+                servers, followed, lambda: self._default_branch(followed) == followed.branch
+            )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             urls = ", ".join(server.url for server in servers)
             raise KalypsoError(
@@ -121,6 +123,10 @@ class ArgoCDApplications:
         """Close the connections."""
         for client in self._clients:
             client.close()
+
+    def _default_branch(self, followed: FollowedTree) -> str:
+        """Return the default branch of the repository, which git reads once."""
+        return self._context.remotes.default_branch(followed.repository_url)
 
     def _read(self, client: ArgoCD) -> ArgoServer:
         applications = client.applications(self._inputs.argocd_selector)
