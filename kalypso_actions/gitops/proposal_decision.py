@@ -6,7 +6,7 @@ People have the last word: Kalypso does not propose a tree again that they rejec
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kalypso_actions.gitops.proposed_commit import only_tracks, tracked_commit, tree_digest
@@ -14,7 +14,7 @@ from kalypso_actions.gitops.provenance import contradicts, is_of_another
 from kalypso_actions.gitops.rejections import Restrictions
 from kalypso_actions.model.tree import BaseTree, TreeChanges
 
-Action = Literal["none", "withdraw", "create", "update", "leave", "stop"]
+Action = Literal["none", "withdraw", "create", "update", "leave", "stop", "wait"]
 
 READY: Final = frozenset({"clean", "unstable", "has_hooks"})
 """The merge states in which GitHub can merge a pull request.
@@ -66,12 +66,26 @@ class ProposalDecision:
     update    give our open pull request the new tree
     leave     our open pull request proposes exactly this tree
     stop      people rejected exactly this tree: close a pull request that proposes another one
+    wait      a freeze or hold: propose nothing, and leave our open pull request as it is
     """
 
     action: Action
     reason: str = ""
     again: tuple[int, ...] = ()
     hold: str = ""
+
+
+def held(decision: ProposalDecision, reason: str, *, force: bool) -> ProposalDecision:
+    """Return the decision while a freeze or hold of the environment applies, for this reason.
+
+    Nothing is proposed without `force`, which only people give, and nothing is merged
+    automatically.
+    """
+    if not reason:
+        return decision
+    if decision.action in {"create", "update"} and not force:
+        return ProposalDecision("wait", reason, decision.again, reason)
+    return replace(decision, hold=decision.hold or reason)
 
 
 def propose(

@@ -91,6 +91,9 @@ class Proposal:
         if self.decision.action == "stop":
             advice = "run schedule with force to propose it again, or promote another commit"
             yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
+        if self.decision.action == "wait":
+            advice = "wait for its end; a person may run schedule with force"
+            yield Problem(f"nothing is proposed: {self.decision.reason}", where, advice)
         if self.is_open and self.decision.again:
             numbers = rejections.numbers(self.decision.again)
             message = f"the pull request proposes again what people removed: {numbers}"
@@ -198,6 +201,7 @@ def _proposal(
     decision = proposal_decision.decide(
         proposed, _open_proposal(known, branch), known.restrictions, force=inputs.force
     )
+    decision = proposal_decision.held(decision, snapshot.closed.description, force=inputs.force)
     auto_merge = proposal_decision.auto_merge(inputs.auto_merge, changes, branch.folder)
     sources, environments = snapshot.sources, snapshot.environments
     meaning = proposal_meaning(

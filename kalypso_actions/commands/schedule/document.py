@@ -200,10 +200,11 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
         or any(_entries(decision, done))
         or any(item.proposed.has_changes for item in decision.proposals)
     )
+    times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at))
     record = StartRecord(
         "blocked" if decision.is_blocked else "scheduled",
         inputs_digest(snapshot.folders or {}, branches),
-        again_at=plan.schedule.requeue_time,
+        again_at=min(times, default=None),
     )
     code = "" if is_unsettled else run_digest(run.inputs, snapshot.environment)
     if code:

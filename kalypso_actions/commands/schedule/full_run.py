@@ -42,6 +42,7 @@ from kalypso_actions.commands.schedule.reading import (
     plan_environment,
     read_everything,
     read_proposals,
+    with_closed,
 )
 from kalypso_actions.commands.schedule.writes import ScheduleRun, ScheduleWrites, auto_merge_ends
 from kalypso_actions.commands.shared.auto_merge import disabled_on_failure, warnings_of_ended
@@ -94,6 +95,7 @@ def _attempt(run: ScheduleRun, context: CommandContext, warnings: list[Problem])
     with disabled_on_failure(inputs, context):
         snapshot = read_everything(inputs, context)
         snapshot, plan = plan_environment(snapshot, inputs, context)
+        snapshot = with_closed(snapshot, plan, context)
         known = read_proposals(snapshot, plan, context)
         decision = decide(snapshot, plan, known, inputs, run.control_plane)
         ends = auto_merge_ends(decision, run.control_plane)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.clients.github import GitHubError, commits, overviews, pull_requests
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_branch import gitops_branches
+from kalypso_actions.commands.shared.entry import read_closed
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, gitops_branches
 from kalypso_actions.commands.shared.own_statuses import own_statuses, written_trees
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
@@ -21,6 +22,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
@@ -36,7 +38,10 @@ from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.policy import Verdict
 from kalypso_actions.report.pull_request import is_ours
+
+OPEN: Final = Verdict()
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
 """Whose pull request it is: `ours` is our proposal to a GitOps branch, `former` the same of a
@@ -50,7 +55,7 @@ class EnvironmentSnapshot:
     """The sources, and the GitOps branches in the order of the snapshot's base trees.
 
     `folders` are the tree ids of the registered folders before they were read; None if GitHub did
-    not return them.
+    not return them. `closed` has the freezes and holds that apply.
     """
 
     environment: Environment
@@ -58,6 +63,7 @@ class EnvironmentSnapshot:
     sources: Snapshot
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
+    closed: Verdict = OPEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +169,27 @@ def plan_environment(
     scope = scope_of(plan.fleet, sources)
     view = FleetView((scope,) if scope else (), snapshot.environments)
     return replace(snapshot, sources=sources), judged(plan, sources, view)
+
+
+def with_closed(
+    snapshot: EnvironmentSnapshot, plan: Plan, context: CommandContext
+) -> EnvironmentSnapshot:
+    """Read the freezes and holds that apply to what the run would propose.
+
+    Raises KalypsoError.
+    """
+    own = snapshot.sources.own
+    reading = promotion_policy(own.policies, own.policy_problems)
+    if reading.policy is None:  # without a readable one, cd lets nothing in
+        return snapshot
+    tracked = tuple(
+        propose(changes, branch.tree, plan.environment, plan.promoted_commit).branch_promoted_commit
+        for changes, branch in zip(plan.trees, snapshot.branches, strict=True)
+    )
+    url, head = context.url(context.control_plane), own.revision.commit or ""
+    branch = EnvironmentBranch(snapshot.environment, url, head, plan.promoted_commit)
+    closed = read_closed(reading.policy, branch, tracked, snapshot.environments, context)
+    return replace(snapshot, closed=closed)
 
 
 def read_proposals(

@@ -244,7 +244,7 @@ class ScheduleWrites:
         to = markdown.code(branch.branch)
         moved = f"Kalypso proposes to {to} from {markdown.code(branch.own_branch)} now."
         closing = [(pull, moved) for pull in proposal.known.of_role("stale")]
-        if not proposal.is_open:
+        if not proposal.is_open and decision.action != "wait":
             reason = (
                 "The environment has changed since this proposal, and its present content was "
                 f"rejected: {decision.reason}."

@@ -10,6 +10,7 @@ is read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -29,7 +30,15 @@ from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.promotion_policy import PolicyReading, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
-from kalypso_actions.promotion.policy import EntryFacts, Verdict, evaluate, unreadable, window_of
+from kalypso_actions.promotion.policy import (
+    EntryFacts,
+    Verdict,
+    closed,
+    evaluate,
+    overridden,
+    unreadable,
+    window_of,
+)
 
 NOT_PERMITTED: Final = frozenset({401, 403})
 PAGE: Final = 100
@@ -76,6 +85,34 @@ def read_verdict(
     return evaluate(reading.policy, facts, now)
 
 
+def read_closed(
+    policy: PromotionPolicy,
+    branch: EnvironmentBranch,
+    tracked_commits: Sequence[str | None],
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> Verdict:
+    """Return the freezes and holds that keep schedule from proposing what the branch names.
+
+    `tracked_commits` are those of the GitOps branches. What cd has let in all the same, goes on:
+    with labels that a freeze allows, as a rollback, or by a person's reason. Changes of the
+    configuration alone wait. Raises KalypsoError.
+    """
+    commit, now = branch.promoted_commit or "", context.runtime.now()
+    name = branch.environment.name
+    verdict = closed(policy, EntryFacts(name, commit), now)
+    behind = [tracked for tracked in tracked_commits if tracked != commit]
+    if verdict.is_fulfilled or not behind or not commit:
+        return verdict
+    record = own_statuses(context, commit).get(overridden(name, "").context.lower())
+    if record is not None or was_deployed(name, commit, context):
+        return Verdict()
+    before = replace(branch, promoted_commit=behind[0])
+    reading = _EntryReading(policy, before, commit, environments, context, now)
+    labels, unknown = reading.labels()
+    return closed(policy, EntryFacts(name, commit, labels=labels, unknown=unknown), now)
+
+
 def was_deployed(environment: str, commit: str, context: CommandContext) -> bool:
     """Whether an environment has ever deployed a commit of main. Raises GitHubError."""
     identity = context.github.identity(context.control_plane)
@@ -114,7 +151,7 @@ class _EntryReading:
             posted = statuses.of_commits(github, control_plane, [self._commit]).get(
                 self._commit, {}
             )
-        labels, unknown = self._labels()
+        labels, unknown = self.labels()
         before, underway = self._queue() if policy.queue == "oldest" else ("", "")
         return EntryFacts(
             name,
@@ -178,7 +215,7 @@ class _EntryReading:
         latest = max(found)[1]
         return "" if latest == "success" else f"check {check.name}: {latest}"
 
-    def _labels(self) -> tuple[Sequence[frozenset[str]], str]:
+    def labels(self) -> tuple[Sequence[frozenset[str]], str]:
         """Return the labels of what would enter, up to the first commit that no freeze lets in.
 
         The second value says why they are unknown. Nothing is read unless a freeze asks.
