@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from kalypso_actions.gitops.proposal_decision import ProposedTree
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
@@ -15,13 +14,6 @@ from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.promotion.environments import annotated_next
 from kalypso_actions.promotion.requests import meaning_of_push
-
-KINDS: Final[Mapping[str, ChangeKind]] = {
-    "promotion": "promotion",
-    "continuation": "continuation",
-    "configuration": "configuration",
-    "revert": "revert",
-}
 
 
 def proposal_meaning(
@@ -45,7 +37,7 @@ def proposal_meaning(
         environment_commit=proposed.promoted_commit,
         latest=latest,
     )
-    kind = KINDS[merge.kind]
+    kind: ChangeKind = merge.kind
     applications: tuple[str, ...] = ()
     previous = read_sources(base.sources, plan.environment)
     if kind == "configuration" and previous and _has_same_configuration(previous, sources):

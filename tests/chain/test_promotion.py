@@ -8,7 +8,8 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import Layout
 from tests.chain.run_lines import FROM_DEV, IN_STAGE, TO_DEV
-from tests.commands.chain.organisation import CONTROL_PLANE
+from tests.commands.chain import documents
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 
 def test_a_commit_goes_through_all_environments(chain: Chain) -> None:
@@ -169,3 +170,41 @@ def test_cd_by_pull_request(open_chain: OpenChain) -> None:
     for name in ("dev", "stage"):
         chain.expect(name, commit, RELEASE="two")
         assert chain.pull_requests(name, CONTROL_PLANE) == []
+
+
+@pytest.mark.parametrize("merged_by", ["people", "schedule"])
+@pytest.mark.parametrize(
+    ("subject", "shown"),
+    [
+        pytest.param("Fix it [skip ci]", "Fix it (skip ci)", id="skip ci"),
+        pytest.param("[no ci] [actions skip]", "(no ci) (actions skip)", id="its kin"),
+        pytest.param("Fix\n\n\nskip-checks: true", "Fix", id="a trailer"),
+        pytest.param("skip-checks: true", "skip-checks true", id="a trailer as the subject"),
+        pytest.param("Fixes #1, GH-1", "Fixes no. 1, GH 1", id="an issue"),
+        pytest.param("Closes acme/gitops#1", "Closes acme/gitops no. 1", id="another repository's"),
+        pytest.param("Thank @octocat", "Thank octocat", id="a person"),
+        pytest.param("a\x1b[2Jb\u202ec", "a (2Jb c", id="control characters"),
+        pytest.param("long " * 99, "long long", id="a long one"),
+    ],
+)
+def test_no_subject_of_a_commit_does_harm(
+    open_chain: OpenChain, subject: str, shown: str, merged_by: str
+) -> None:
+    """A merge whose message has `[skip ci]` would silence notify."""
+    auto_merge = {"auto-merge": "always"} if merged_by == "schedule" else {}
+    chain = open_chain(Layout(inputs={"schedule": auto_merge}))
+    files = {"release.yaml": documents.config_map("base", RELEASE="one")}
+    commit = chain.acme.sandbox.commit(CONTROL_PLANE, files, message=subject)
+    chain.start("cd", promoted_commit_id=commit, environment="dev")  # ci may skip the commit
+    chain.run_everything(but={"check-promote", "notify"})
+    if merged_by == "people":
+        chain.merge_pull_request("dev")
+    (pull,) = [each for each in chain.pull_requests("dev", state="closed") if each["merged_at"]][
+        -1:
+    ]
+    assert pull["title"].startswith(f'dev: promote {commit[:7]} "{shown}')
+    assert len(pull["title"]) <= 200
+    merge = chain.acme.ask("GET", f"{GITOPS}/git/commits/{chain.acme.head('dev', GITOPS)}")
+    assert pull["title"] in merge["message"]
+    assert "notify: promotion of dev" in chain.run_everything()
+    chain.expect("dev", commit, RELEASE="one")

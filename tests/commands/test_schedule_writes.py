@@ -45,7 +45,8 @@ FLEET = fleet(cluster_types=[LARGE], policies=[POLICY])
 
 def pull(number: int = 7, author: str = "kalypso", **more: Any) -> PullRequest:
     """Return an open pull request from our branch, as schedule has written it."""
-    text = marked("", Mark("dev", OWN_HEAD, more.pop("auto", ""), control_plane=PLANE))
+    mark = Mark("dev", OWN_HEAD, more.pop("auto", ""), control_plane=PLANE)
+    text = marked("", replace(mark, means=more.pop("means", "")))
     place = (GITOPS, "kalypso/dev", OWN_HEAD, "dev", ("kalypso",))
     return PullRequest(
         number, f"https://x/{number}", "title", text, "open", False, "", *place, author, **more
@@ -113,6 +114,7 @@ PUSHED = ["push: 5 files to kalypso/dev", "post status: kalypso / tree dev: 1 tr
 PUSHED_NEW = [f"{PUSHED[0]} (a new branch)", PUSHED[1]]
 OPEN = "open pull request: dev: configuration (4 files)"
 UPDATE = "update pull request: #7 dev: configuration (4 files)"
+UPSTREAM = "update pull request: #7 Update manifests in dev from kalypso/dev"
 CHECK = (
     "start workflow: check-promote.yaml (environment dev, commit_id {}, gitops_repository "
     "acme/gitops)"
@@ -152,7 +154,28 @@ REJECTED = Restrictions("#1 with the same content was closed without merging", (
     [
         pytest.param("create", {}, [], [*PUSHED_NEW, OPEN], id="the first proposal"),
         pytest.param("none", {"merged": True}, [], [], id="nothing to propose"),
-        pytest.param("leave", {"own": "same"}, [OURS], [], id="the same again"),
+        pytest.param("leave", {"own": "same"}, [OURS], [], id="the same, by an earlier version"),
+        pytest.param(
+            "leave",
+            {"own": "same"},
+            [(pull(means="configuration-meaning"), "ours")],
+            [],
+            id="the same again",
+        ),
+        pytest.param(
+            "leave",
+            {"own": "same"},
+            [(pull(means="continuation-meaning"), "ours")],
+            [UPDATE],
+            id="the same, but it no longer corrects a promotion",
+        ),
+        pytest.param(
+            "leave",
+            {"own": "same", "title": "upstream"},
+            [(pull(means="configuration-meaning"), "ours")],
+            [UPSTREAM],
+            id="the title of upstream",
+        ),
         pytest.param("update", {"own": "other"}, [OURS], [*PUSHED, UPDATE], id="another tree"),
         pytest.param("create", {"own": "same"}, [], [OPEN], id="a run was killed after its push"),
         pytest.param(
