@@ -17,7 +17,7 @@ from typing import Final, Literal
 from kalypso_actions.model.counts import counted
 
 ChangeKind = Literal[
-    "promotion", "rollback", "continuation", "configuration", "application", "revert"
+    "promotion", "rollback", "continuation", "configuration", "application", "revert", "unknown"
 ]
 """The kind of a change of a GitOps branch.
 
@@ -27,6 +27,7 @@ continuation   a correction: the branch names the commit already, which is not d
 configuration  the files of the environment's branch changed, or people changed the manifests
 application    only registered repositories changed
 revert         people took a promotion back: nothing is promoted
+unknown        check-promote finds out
 """
 
 TitleStyle = Literal["meaning", "upstream"]
@@ -110,6 +111,8 @@ class ChangeMeaning:
                 return f"configuration{files}"
             case "revert":
                 return "revert that promotes nothing"
+            case "unknown":
+                return "what check-promote finds out"
 
     @property
     def after_merge(self) -> str:

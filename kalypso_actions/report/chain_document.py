@@ -283,15 +283,13 @@ class StartedCheck:
     """
 
     environment: str
-    kind: ChangeKind | Literal["unknown"]
+    kind: ChangeKind
     commit: str
     url: str
 
     @property
     def words(self) -> str:
         """The meaning of the push."""
-        if self.kind == "unknown":
-            return "what check-promote finds out"
         return ChangeMeaning(self.kind, self.environment, self.commit).words
 
 
