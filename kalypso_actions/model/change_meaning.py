@@ -30,6 +30,11 @@ revert         people took a promotion back: nothing is promoted
 unknown        check-promote finds out
 """
 
+FIXED: Final = {
+    "revert": "revert that promotes nothing",
+    "unknown": "what check-promote finds out",
+}
+
 TitleStyle = Literal["meaning", "upstream"]
 
 LONGEST: Final = 200
@@ -109,10 +114,8 @@ class ChangeMeaning:
             case "configuration":
                 files = f" ({counted(self.files, 'file')})" if self.files else ""
                 return f"configuration{files}"
-            case "revert":
-                return "revert that promotes nothing"
-            case "unknown":
-                return "what check-promote finds out"
+            case "revert" | "unknown":
+                return FIXED[self.kind]
 
     @property
     def after_merge(self) -> str:
