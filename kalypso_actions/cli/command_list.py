@@ -229,6 +229,25 @@ repositories.
         "Write JSON Schemas of all kinds, for editors to complete and check documents.",
         examples=("kalypso schemas --out .schemas",),
     ),
+    "hold": LazyCommand(
+        "github_commands",
+        "Let nothing enter an environment, for a reason that everybody reads.",
+        """\
+Writes the hold, with your login, into .github/kalypso/promotion.yaml on the
+environment's branch, by a commit or with --mode pull-request. The token
+(KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, with contents: write,
+and pull requests: write for that mode.
+""",
+        examples=(
+            "kalypso hold stage --reason incident-4711",
+            f"kalypso hold prod {_PLANE} --reason audit --until 2026-12-01T12:00:00Z --at 4c1f0d2",
+        ),
+    ),
+    "release": LazyCommand(
+        "github_commands",
+        "Take away your holds of an environment, or with --by or --all those of others.",
+        examples=("kalypso release stage", f"kalypso release prod {_PLANE} --by octocat"),
+    ),
     "app": LazyCommand("app", "The commands for an application team's repositories."),
     "sandbox": LazyCommand(
         "offline_commands",
@@ -264,7 +283,7 @@ GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
     "Ask": ("explain", "status", "clusters", "history", "report"),
-    "Go back": ("rollback",),
+    "Hold and go back": ("hold", "release", "rollback"),
     "Run by workflows": tuple(
         command.name for command in CHAIN if command.name not in {"preview", "rollback"}
     ),

@@ -25,6 +25,8 @@ from kalypso_actions.inputs.chain import (
     ClustersInputs,
     DoctorInputs,
     HistoryInputs,
+    HoldInputs,
+    ReleaseInputs,
     RollbackInputs,
     StatusInputs,
 )
@@ -37,6 +39,7 @@ from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.diff_document import DiffDocument, DiffSideEntry, diff_report
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.history_document import HistoryDocument, print_history
+from kalypso_actions.report.hold_document import HoldDocument, print_hold
 from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
@@ -166,6 +169,28 @@ class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
     def show(self, document: ClustersDocument) -> None:
         """Print the clusters of each branch."""
         print_clusters(stdout(), document)
+
+
+class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):
+    """`kalypso hold`."""
+
+    model, document, place = HoldInputs, HoldDocument, "hold:hold"
+    echoed: ClassVar = {"environment": "environment"}
+
+    def show(self, document: HoldDocument) -> None:
+        """Print the holds."""
+        print_hold(stdout(), document)
+
+
+class ReleaseCommand(GitHubCommand[ReleaseInputs, HoldDocument]):
+    """`kalypso release`."""
+
+    model, document, place = ReleaseInputs, HoldDocument, "hold:release"
+    echoed: ClassVar = {"environment": "environment"}
+
+    def show(self, document: HoldDocument) -> None:
+        """Print what was released, and the other holds."""
+        print_hold(stdout(), document)
 
 
 class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):

@@ -211,7 +211,7 @@ CHAIN: Final = (
         "Bring an environment back to its last good commit, and hold it there.",
         examples=(
             "kalypso rollback --environment prod",
-            "kalypso rollback --environment stage --chain --reason 'incident 4711' --dry-run",
+            "kalypso rollback --environment stage --chain --reason incident-4711 --dry-run",
         ),
         failure="an environment that cannot go back, or at a terminal a run that fails",
         icon="rotate-ccw",

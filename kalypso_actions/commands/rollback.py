@@ -16,7 +16,6 @@ from typing import Final
 
 from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import workflows
-from kalypso_actions.commands.cd.command import DELAYS
 from kalypso_actions.commands.cd.reading import CdReading, check_on_main, read_facts
 from kalypso_actions.commands.cd.writes import MESSAGE, CdWrites
 from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
@@ -30,17 +29,22 @@ from kalypso_actions.commands.shared.environment_branch import (
     last_good,
     read_promotion,
 )
-from kalypso_actions.commands.shared.reading.document_reader import read_policy
+from kalypso_actions.commands.shared.policy_file import (
+    PolicyFile,
+    read_policy_file,
+    short_reason,
+    while_the_branch_moves,
+)
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.run_start import checked_start, person_of
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs, RollbackInputs
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy
+from kalypso_actions.model.promotion_policy import Hold
 from kalypso_actions.model.writes import DisableAutoMerge, NewCommit, StartWorkflow, Write
 from kalypso_actions.promotion.environments import environments_behind
 from kalypso_actions.promotion.policy import EntryFacts, evaluate, same_person
-from kalypso_actions.promotion.policy_file import hold_item, with_hold, without_holds
+from kalypso_actions.promotion.policy_file import with_hold, without_holds
 from kalypso_actions.promotion.rollbacks import (
     RollbackDecision,
     RollbackFacts,
@@ -55,10 +59,6 @@ from kalypso_actions.report.rollback_document import (
     RolledBackEntry,
     rollback_summary,
 )
-from kalypso_actions.sources.source_tree import normalize
-
-MOST_REASON: Final = 200
-"""The characters of a reason that the hold keeps: it is shown to everybody who waits."""
 
 
 def rollback(inputs: RollbackInputs, context: CommandContext) -> CommandResult:
@@ -84,17 +84,12 @@ def rollback(inputs: RollbackInputs, context: CommandContext) -> CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class RollbackStep:
-    """An environment, its branch at one moment, and the decision about it.
-
-    `policy` is the text of its PromotionPolicy (None without one) at `policy_path`.
-    """
+    """An environment, its branch and its policy at one moment, and the decision about it."""
 
     environment: Environment
     branch: EnvironmentBranch
     decision: RollbackDecision
-    policy_path: str
-    policy: str | None
-    holds: tuple[Hold, ...] = ()
+    policy: PolicyFile
     problems: tuple[Problem, ...] = ()
 
 
@@ -132,13 +127,7 @@ class RollbackRun:
         context, environment = self.context, self.environments[name]
         branch = checked_branch(environment, self.main, context)
         branch = read_promotion(branch, context, proposals=False)
-        files = context.remotes.fetch(branch.url, commit=branch.head)
-        folder = normalize(environment.control_plane.path)
-        path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
-        content = files.read([path])[path] if path in files.entries() else None
-        text = None if content is None else content.decode("utf-8", "replace")
-        reading = read_policy(files, environment.control_plane.path)
-        policy = reading.policy or PromotionPolicy()
+        policy = read_policy_file(branch, context)
         history = BaseHistory(branch, self.environments, context)
         target = self.inputs.to or (before.target if before else "")
         left = before.left if before else ""
@@ -148,30 +137,27 @@ class RollbackRun:
             history.main,
             last_good=last_good(branch, history, context, without=left) or "",
             deployed=list(deployed_commits(branch, [target], context)) if target else (),
-            held_at=[hold.at for hold in policy.holds if hold.at],
+            held_at=[hold.at for hold in policy.policy.holds if hold.at],
         )
         if before is None:
             decision = decide_rollback(facts, self.inputs.to or "")
         else:
             decision = decide_rollback_behind(facts, left, target)
-        step = RollbackStep(environment, branch, decision, path, text, policy.holds)
+        step = RollbackStep(environment, branch, decision, policy)
         if decision.action == "refused":
             where = Location(branch.url, branch.where.path, branch=branch.name)
             advice = f"kalypso history {name} shows its commits; name one with --to"
             return replace(step, problems=(Problem(decision.reason, where, advice),))
         if decision.action == "write":
             entry = EntryFacts(name, decision.target, rolls_back=True, person=self.person)
-            verdict = evaluate(policy, entry, context.runtime.now())
-            where = Location(branch.url, path, branch=branch.name)
-            problems = reading.problems or tuple(
-                Problem(
-                    f"{name} cannot go back to {decision.target[:7]}: {reason.text}",
-                    where,
-                    f"ask for kalypso release {name}, or release it with --by",
-                )
+            verdict = evaluate(policy.policy, entry, context.runtime.now())
+            advice = f"let its owner release it: kalypso release {name}"
+            message = f"{name} cannot go back to {decision.target[:7]}"
+            held = tuple(
+                Problem(f"{message}: {reason.text}", policy.where, advice)
                 for reason in verdict.reasons
             )
-            return replace(step, problems=problems)
+            return replace(step, problems=policy.problems or held)
         return step
 
     def refusals(self, steps: list[RollbackStep]) -> list[Problem]:
@@ -180,21 +166,20 @@ class RollbackRun:
 
     def carry_out(self, step: RollbackStep, done: Done) -> RollbackStep:
         """Bring one environment back, and start schedule; read it again if its branch moves."""
-        context, delays = self.context, iter(DELAYS)
-        while not step.problems:
-            try:
-                carry_out(self.writes_of(step, done), context, done)
-                break
-            except PushConflictError as conflict:
-                delay = next(delays, None)
-                if delay is None:
-                    raise
-                context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
-                context.runtime.sleep(delay)
-            name = step.environment.name
-            own = self.read(self.inputs.environment)
-            step = own if name == self.inputs.environment else self.read(name, own.decision)
-        return step
+        name, steps = step.environment.name, iter([step])
+
+        def attempt() -> RollbackStep:
+            now = next(steps, None) or self.read_again(name)
+            if not now.problems:
+                carry_out(self.writes_of(now, done), self.context, done)
+            return now
+
+        return while_the_branch_moves(attempt, self.context)
+
+    def read_again(self, name: str) -> RollbackStep:
+        """Read one environment's branch, and decide, as `read_all`."""
+        own = self.read(self.inputs.environment)
+        return own if name == self.inputs.environment else self.read(name, own.decision)
 
     def writes_of(self, step: RollbackStep, done: Done) -> Iterator[Write]:
         """Yield the writes of an environment: those of cd with a hold, and schedule's start."""
@@ -214,18 +199,15 @@ class RollbackRun:
             raise PushConflictError(step.branch.name, step.branch.url, facts.branch.head)
         if step.decision.action == "unchanged":
             return facts
-        hold = Hold(self._reason(step), self.person, at=step.decision.target)
-        where = Location(step.branch.url, step.policy_path, branch=step.branch.name)
-        own = [
-            hold_item(each)
-            for each in step.holds
-            if each.at == step.decision.left and same_person(each.by, self.person)
-        ]
-        text = step.policy
-        if text is not None and own:  # of the rollback before
-            text = without_holds(text, lambda item: dict(item) in own, where)
-        policy = with_hold(text, hold, where).encode()
-        return replace(facts, changes={**facts.changes, step.policy_path: policy})
+        policy, target, left = step.policy, step.decision.target, step.decision.left
+        own = {  # of the rollback before
+            place
+            for place, each in enumerate(policy.policy.holds)
+            if each.at == left and same_person(each.by, self.person)
+        }
+        text = without_holds(policy.text, own, policy.where) if policy.text else None
+        new = with_hold(text, Hold(self._reason(step), self.person, at=target), policy.where)
+        return replace(facts, changes={**facts.changes, policy.path: new.encode()})
 
     def _cd(self, step: RollbackStep) -> CdInputs:
         return CdInputs(
@@ -249,13 +231,13 @@ class RollbackRun:
         )
 
     def _reason(self, step: RollbackStep) -> str:
-        given = " ".join(self.inputs.reason.split())[:MOST_REASON]
+        given = short_reason(self.inputs.reason)
         return f"rolled back from {step.decision.left[:7] or 'none'}{': ' if given else ''}{given}"
 
     def _message(self, step: RollbackStep) -> str:
         left = step.decision.left[:7] or "no commit"
         return (
-            f"{MESSAGE}\n\nRolled back from {left} by {self.person}. {step.policy_path} has the "
+            f"{MESSAGE}\n\nRolled back from {left} by {self.person}. {step.policy.path} has the "
             "hold and its reason."
         )
 

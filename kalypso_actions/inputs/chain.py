@@ -208,6 +208,58 @@ class CdInputs(ChainInputs):
     dry_run: DryRun = False
 
 
+class ReleaseInputs(ChainInputs):
+    """Inputs of `kalypso release`."""
+
+    environment: Annotated[
+        EnvironmentName,
+        Option(
+            "The environment, such as prod.",
+            "ENVIRONMENT",
+            argument=True,
+            also_option="The same as ENVIRONMENT.",
+            completes="environment",
+        ),
+    ]
+    by: Annotated[str, Option("Release the holds of this login; default: your own.", "LOGIN")] = ""
+    all: Annotated[Flag, Option("Release everybody's holds.")] = False
+    mode: Annotated[
+        Literal["commit", "pull-request"],
+        Option("How to change the policy on the environment's branch: commit or pull-request."),
+    ] = "commit"
+    commit_by: CommitBy = "auto"
+    dry_run: DryRun = False
+
+
+class HoldInputs(ChainInputs):
+    """Inputs of `kalypso hold`."""
+
+    environment: Annotated[
+        EnvironmentName,
+        Option(
+            "The environment, such as prod.",
+            "ENVIRONMENT",
+            argument=True,
+            also_option="The same as ENVIRONMENT.",
+            completes="environment",
+        ),
+    ]
+    reason: Annotated[str, Option("Why: everybody who waits reads it.")]
+    until: Annotated[
+        AwareDatetime | None,
+        Option("The end, such as 2026-12-01T12:00:00Z; default: until it is released.", "TIME"),
+    ] = None
+    at: Annotated[
+        str, Option(f"The only commit of main that enters all the same{REVISION}.", "REV")
+    ] = ""
+    mode: Annotated[
+        Literal["commit", "pull-request"],
+        Option("How to change the policy on the environment's branch: commit or pull-request."),
+    ] = "commit"
+    commit_by: CommitBy = "auto"
+    dry_run: DryRun = False
+
+
 class RollbackInputs(ChainInputs):
     """Inputs of `kalypso rollback`."""
 

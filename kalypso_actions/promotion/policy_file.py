@@ -1,16 +1,16 @@
 """The text of an environment's PromotionPolicy with one hold more, or without some.
 
     text = with_hold(text, Hold("incident 4711", "octocat"), where)
-    text = without_holds(text, lambda hold: hold.by == "octocat", where)
+    text = without_holds(text, {0, 2}, where)
 
 Comments, order and all other fields stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from datetime import UTC
-from typing import Any, Final
+from typing import Final
 
 import yaml
 
@@ -26,10 +26,8 @@ metadata:
 spec:
 """
 
-Item = Mapping[str, Any]
 
-
-def hold_item(hold: Hold) -> dict[str, str]:
+def _item(hold: Hold) -> dict[str, str]:
     """Return the item of a hold in the file, without the fields that it does not have."""
     until = f"{hold.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}" if hold.until else ""
     fields = {"reason": hold.reason, "by": hold.by, "until": until, "at": hold.at}
@@ -41,7 +39,7 @@ def with_hold(text: str | None, hold: Hold, where: Location) -> str:
 
     Raises KalypsoError for a file that the hold cannot be added to.
     """
-    item = hold_item(hold)
+    item = _item(hold)
     if text is None or not text.strip():
         return f"{NEW_FILE}  holds:\n{_block([item], '  ')}"
     spec = _spec(text, where)
@@ -58,23 +56,24 @@ def with_hold(text: str | None, hold: Hold, where: Location) -> str:
     return edited
 
 
-def without_holds(text: str, is_released: Callable[[Item], bool], where: Location) -> str | None:
+def without_holds(text: str, released: Collection[int], where: Location) -> str | None:
     """Return the text of the file without some holds; None if nothing is left in the file.
 
-    `is_released` gets the fields of a hold. Raises KalypsoError for a file that cannot be edited.
+    `released` are their places in the list. Raises KalypsoError for a file that cannot be edited.
     """
     spec = _spec(text, where)
     holds = value_of(spec, "holds")
     items = _items(holds, where)
-    kept = [item for item in items if not is_released(item)]
+    kept = [item for place, item in enumerate(items) if place not in released]
     if holds is None or len(kept) == len(items):
         return text
     if not kept and len(spec.value) == 1 and "#" not in text:
         return None
     if kept and isinstance(holds, yaml.SequenceNode) and not holds.flow_style:
         edited = text
-        for node, item in reversed(list(zip(holds.value, items, strict=True))):
-            if is_released(item):
+        for place in reversed(range(len(items))):
+            if place in released:
+                node = holds.value[place]
                 dash = edited.rindex("-", 0, node.start_mark.index)
                 start = edited.rfind("\n", 0, dash) + 1
                 edited = edited[:start] + at_line_end(edited, _end(node), _newline(text))[1]
@@ -106,18 +105,46 @@ def _items(holds: yaml.Node | None, where: Location) -> list[dict[str, str]]:
     return items
 
 
-def _block(items: list[Item] | list[dict[str, str]], indent: str) -> str:
+class _Quoted(str):
+    """A text in quotes: readers of YAML differ in what `y`, `0o7` and `12e3` are."""
+
+    __slots__ = ()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes the texts of holds."""
+
+
+_Dumper.add_representer(
+    _Quoted, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'")
+)
+
+
+def _dumped(items: list[dict[str, str]], *, flow: bool) -> str:
+    quoted = [{key: _Quoted(value) for key, value in item.items()} for item in items]
+    return yaml.dump(
+        quoted,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=10_000,
+        default_flow_style=flow,
+    )
+
+
+def _block(items: list[dict[str, str]], indent: str) -> str:
     """Return a list in block style, each line after `indent`."""
-    text = yaml.safe_dump(items, sort_keys=False, allow_unicode=True, width=10_000)
-    return "".join(f"{indent}{line}\n" for line in text.splitlines())
+    return "".join(f"{indent}{line}\n" for line in _dumped(items, flow=False).splitlines())
+
+
+def _flow(items: list[dict[str, str]]) -> str:
+    return " ".join(_dumped(items, flow=True).split())
 
 
 def _replaced(text: str, spec: yaml.MappingNode, items: list[dict[str, str]]) -> str:
     """Replace the value of `holds` by a list in flow style."""
     key, holds = next(pair for pair in spec.value if pair[0].value == "holds")
-    value = " ".join(
-        yaml.safe_dump(items, sort_keys=False, allow_unicode=True, default_flow_style=True).split()
-    )
+    value = _flow(items)
     after_key = text.index(":", key.end_mark.index) + 1
     start, end = holds.start_mark.index, holds.end_mark.index
     if isinstance(holds, yaml.SequenceNode) and not holds.flow_style:
@@ -134,9 +161,8 @@ def _replaced(text: str, spec: yaml.MappingNode, items: list[dict[str, str]]) ->
 def _with_key(text: str, spec: yaml.MappingNode, item: dict[str, str]) -> str:
     if spec.flow_style:
         end = spec.end_mark.index - 1
-        value = yaml.safe_dump([item], sort_keys=False, allow_unicode=True, default_flow_style=True)
         comma = ", " if spec.value else ""
-        return f"{text[:end].rstrip()}{comma}holds: {' '.join(value.split())}{text[end:]}"
+        return f"{text[:end].rstrip()}{comma}holds: {_flow([item])}{text[end:]}"
     indent = " " * spec.start_mark.column
     head, rest = at_line_end(text, _end(spec), _newline(text))
     return f"{head}{indent}holds:\n{_block([item], indent)}{rest}"

@@ -158,7 +158,7 @@ def _rollback(acme: Organisation) -> Run:
 
 def _rolled_back(acme: Organisation) -> None:
     _cd_went_back(acme)
-    assert "by: somebody" in acme.files("dev")[POLICY_FILE]
+    assert "by: 'somebody'" in acme.files("dev")[POLICY_FILE]
     assert acme.dispatches()[-1] == Dispatch("schedule.yaml", {"environment": "dev"})
 
 

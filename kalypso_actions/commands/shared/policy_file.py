@@ -1,0 +1,66 @@
+"""The PromotionPolicy on an environment's branch, and who edits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from kalypso_actions.clients.git import PushConflictError
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.reading.document_reader import read_policy
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy
+from kalypso_actions.sources.source_tree import normalize
+
+T = TypeVar("T")
+
+DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
+"""Seconds before each new attempt after somebody else moved the branch."""
+
+MOST_REASON: Final = 200
+"""The characters of a hold's reason that are kept: everybody who waits reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """The text of a policy (None without one) at `path`, and its meaning; `problems` if invalid."""
+
+    path: str
+    where: Location
+    text: str | None
+    policy: PromotionPolicy
+    problems: tuple[Problem, ...]
+
+
+def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> PolicyFile:
+    """Read the policy at the head of an environment's branch. Raises KalypsoError."""
+    files = context.remotes.fetch(branch.url, commit=branch.head)
+    own_path = branch.environment.control_plane.path
+    folder = normalize(own_path)
+    path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+    content = files.read([path])[path] if path in files.entries() else None
+    text = None if content is None else content.decode("utf-8", "replace")
+    reading = read_policy(files, own_path)
+    where = Location(branch.url, path, branch=branch.name)
+    return PolicyFile(path, where, text, reading.policy or PromotionPolicy(), reading.problems)
+
+
+def while_the_branch_moves(attempt: Callable[[], T], context: CommandContext) -> T:
+    """Return the result of `attempt`, which reads everything again if somebody moved the branch.
+
+    Raises PushConflictError if the branch moves before every attempt.
+    """
+    for delay in DELAYS:
+        try:
+            return attempt()
+        except PushConflictError as conflict:
+            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
+            context.runtime.sleep(delay)
+    return attempt()
+
+
+def short_reason(text: str) -> str:
+    """Return a reason as one line of at most `MOST_REASON` characters."""
+    return " ".join(text.split())[:MOST_REASON]
