@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
+from kalypso_actions.promotion.policy import Verdict
 from kalypso_actions.promotion.start_records import StartRecord
-from kalypso_actions.promotion.statuses import CI_CONTEXT, State, context, has_begun, posted_for
+from kalypso_actions.promotion.statuses import (
+    CI_CONTEXT,
+    State,
+    context,
+    has_begun,
+    is_waiting,
+    posted_for,
+)
+
+OPEN: Final = Verdict()
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
@@ -47,6 +57,7 @@ class EnvironmentMoment:
     proposals        open pull requests to its branch, and Kalypso's in its GitOps repositories
     main             the head of main
     previous         the environments from which commits come, with their moments
+    closed           the freezes and holds of its policy, and the faults of the policy
     """
 
     name: str
@@ -58,6 +69,7 @@ class EnvironmentMoment:
     proposals: tuple[PipelineProposal, ...]
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
+    closed: Verdict = OPEN
 
     @property
     def state(self) -> State | None:
@@ -99,6 +111,7 @@ class EnvironmentMoment:
 def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     """Yield the waits of an environment, those for people first."""
     yield from of_proposals(moment.proposals)
+    yield from _of_policy(moment.closed)
     yield from _of_record(moment)
     url = moment.status.target_url if moment.status else ""
     if moment.state is State.FAILED:
@@ -120,12 +133,16 @@ def waits_of_main(
     if main is None or main.id in promoted:
         return
     commit, ci = f"{main.id[:7]} {main.subject}", main.statuses.get(CI_CONTEXT)
+    posted = {name: main.statuses.get(context(name).lower()) for name in environments}
     if ci is None:
         yield Wait("a run", f"of ci with {commit}: none has posted a status")
     elif ci.state != "success":
         yield Wait("people", f"correct the problems that ci found in {commit}", ci.target_url)
-    elif not any(has_begun(main.statuses.get(context(name).lower())) for name in environments):
+    elif not any(map(has_begun, posted.values())):
         yield Wait("a run", f"of cd with {commit}, or of the approval of its job", ci.target_url)
+    for name, status in posted.items():
+        if status and is_waiting(status):
+            yield Wait("a run", f"of cd for {name} with {commit}: {status.description}")
 
 
 def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
@@ -134,6 +151,18 @@ def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
         pull = proposal.pull_request
         draft = " (a draft)" if pull.is_draft else ""
         yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
+
+
+def _of_policy(closed: Verdict) -> Iterator[Wait]:
+    """Yield what keeps commits out of the environment."""
+    for reason in closed.reasons:
+        match reason.rule:
+            case "hold":
+                yield Wait("people", f"release the {reason.text}")
+            case "policy":
+                yield Wait("people", f"correct the policy: {reason.text}")
+            case _:
+                yield Wait("a run", f"of cd, after the {reason.text}")
 
 
 def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
@@ -154,6 +183,10 @@ def _of_previous(moment: EnvironmentMoment) -> Iterator[Wait]:
         if newer is None or (own and newer.length <= own.length):
             continue
         commit = f"{newer.id[:7]} {newer.subject}"
+        here = newer.statuses.get(context(moment.name).lower())
+        if here and is_waiting(here):
+            yield Wait("a run", f"of cd with {commit}: {here.description}")
+            continue
         if earlier.state is State.DEPLOYED:
             yield Wait("a run", f"of cd with {commit}, or of the approval of its job")
         else:

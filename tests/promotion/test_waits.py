@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from kalypso_actions.errors import Location
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.kinds import Environment, RepositoryPath
+from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy
 from kalypso_actions.promotion.environments import in_order, previous_of
+from kalypso_actions.promotion.policy import EntryFacts, Verdict, closed, unreadable
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.promotion.waits import (
     EnvironmentMoment,
     PipelineProposal,
+    Wait,
     waits_of,
     waits_of_main,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WHERE = Location("cp")
+FACTS = EntryFacts("stage", "1" * 40)
 
 
 def commit(length: int) -> CommitView:
@@ -189,3 +193,32 @@ def test_the_order_of_environments() -> None:
 
 def test_environments_in_a_circle_are_listed_once() -> None:
     assert sorted(in_order(environments(x="y", y="x"))) == ["x", "y"]
+
+
+HOLD = Hold("incident", "ann")
+FREEZE = Freeze("year end", NOON, NOON + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "wait"),
+    [
+        (closed(PromotionPolicy(holds=(HOLD,)), FACTS, NOON), Wait("people", "release the hold by ann: incident")),
+        (closed(PromotionPolicy(freezes=(FREEZE,)), FACTS, NOON), Wait("a run", "of cd, after the freeze until 13:00 UTC: year end")),
+        (unreadable([Problem("no")]), Wait("people", "correct the policy: promotion.yaml is invalid: no")),
+    ],
+    ids=["hold", "freeze", "invalid"],
+)  # fmt: skip
+def test_what_a_policy_keeps_closed(verdict: Verdict, wait: Wait) -> None:
+    assert wait in waits_of(moment("Deployed", closed=verdict))
+
+
+def test_a_commit_that_waits_for_the_policy() -> None:
+    waiting = {"stage environment": posted("Waiting: soak until 14:00 UTC")}
+    newer = replace(commit(2), statuses=waiting)
+    before = moment("Deployed", name="dev", promoted=newer)
+    (wait,) = waits_of(moment("Deployed", previous=(before,)))
+    assert wait.text == "of cd with 2222222 change 2: Waiting: soak until 14:00 UTC"
+    ci = CommitStatus(CI_CONTEXT, "success", "1 assignment")
+    main = replace(commit(4), statuses={**waiting, CI_CONTEXT: ci})
+    (wait,) = waits_of_main(main, {"stage": moment("Deployed")})
+    assert wait.text == "of cd for stage with 4444444 change 4: Waiting: soak until 14:00 UTC"

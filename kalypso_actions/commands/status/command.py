@@ -18,13 +18,16 @@ from kalypso_actions.commands.status.read import (
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import waits as rules
 from kalypso_actions.promotion.environments import in_order, previous_of
+from kalypso_actions.promotion.policy import EntryFacts, Verdict, closed, unreadable
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
@@ -157,7 +160,18 @@ class _Summary:
             previous=tuple(
                 self._moment(self._branches[each], with_previous=False) for each in previous
             ),
+            closed=self._closed(item),
         )
+
+    def _closed(self, item: EnvironmentBranches) -> Verdict:
+        """Return the freezes and holds of an environment's policy, or what is wrong with it."""
+        own = item.reading.own if item.reading else None
+        policy = promotion_policy(own.policies, own.policy_problems) if own else PolicyReading()
+        if policy.problems:
+            return unreadable(policy.problems)
+        facts = EntryFacts(item.environment.name, item.promoted_commit)
+        now = self._context.runtime.now()
+        return closed(policy.policy, facts, now) if policy.policy else Verdict()
 
     def _checks(
         self, item: EnvironmentBranches, promoted: CommitView | None
