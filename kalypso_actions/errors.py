@@ -83,6 +83,11 @@ class Finding:
     level: Level = field(default="error", compare=False)
     scope: Scope = field(default="environment", compare=False)
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the rest of a plan is meaningless because of it."""
+        return self.level == "error" and self.scope in {"run", "environment"}
+
     def __str__(self) -> str:
         """Return one line for a terminal or a log."""
         text = f"{self.where}: {self.message}" if self.where else self.message

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import (
@@ -15,7 +14,6 @@ from kalypso_actions.gitops.own_files import (
     record_paths,
 )
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
-from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import (
     PLACEMENTS_FILE,
@@ -335,18 +333,3 @@ def _path_lister(base: BaseTree | None) -> Callable[[Iterable[str]], tuple[str, 
         return tuple(bytewise(path for path in paths if path not in left_out))
 
     return listed
-
-
-SMALL_REMOVAL: Final = 5
-"""The removal of at most this many targets is never a mass removal."""
-
-
-def mass_removal(changes: TreeChanges, percent: int) -> str:
-    """Return the message for the removal of more than `percent` of the assignments, or ""."""
-    removed = len(changes.removed_folders)
-    if removed <= SMALL_REMOVAL or removed * 100 <= changes.existing_folders * percent:
-        return ""
-    return (
-        f"{removed} of {changes.existing_folders} assignments would be removed, which is more "
-        f"than {percent}%: {abbreviated(changes.removed_folders, 10)}"
-    )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Finding, Location, Problem, leveled, of_level
+from kalypso_actions.gitops.mass_removals import MASS_REMOVAL
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
@@ -27,7 +28,7 @@ from kalypso_actions.model.problem_codes import problem_codes
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.documents import merge_field_faults
-from kalypso_actions.planning.plan import MASS_REMOVAL, Plan
+from kalypso_actions.planning.plan import Plan
 
 _File = tuple[str, str, str]
 

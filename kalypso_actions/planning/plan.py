@@ -10,18 +10,18 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from kalypso_actions import rendering
-from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
+from kalypso_actions.errors import Finding, Level, Problem, leveled, of_level
 from kalypso_actions.fleet.parsing import Diagnostics, promotion_policy, template_may_exist
 from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,
     compute_changes,
-    mass_removal,
     preserved_folders,
 )
+from kalypso_actions.gitops.mass_removals import MASS_REMOVAL, with_mass_removals
 from kalypso_actions.gitops.provenance import (
     assigned_cluster_types,
     placements_file,
@@ -36,7 +36,6 @@ from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.model.processes import Processes, Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
-    BaseTree,
     LeftOutApplication,
     Snapshot,
     TreeChanges,
@@ -48,8 +47,6 @@ from kalypso_actions.planning.fleet_manifests import ManifestJudgement
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
 from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
 from kalypso_actions.scheduling import Schedule, Scheduler
-
-MASS_REMOVAL: Final = "mass-removal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +124,7 @@ class Plan:
 
         All but failing assignments and unusable registrations.
         """
-        return tuple(filter(_is_fault, self.findings))
+        return tuple(item for item in self.findings if item.is_fault)
 
     @property
     def all_warnings(self) -> tuple[Finding, ...]:
@@ -196,7 +193,7 @@ def make_plan(
     findings = plan_findings(
         snapshot, found, gaps, rendered.manifests, trees, rendered.failed, options
     )
-    trees = with_mass_removals(trees, snapshot.base_trees, findings, options)
+    trees = with_mass_removals(trees, snapshot.base_trees, findings, options.max_removal_percent)
     removals = (changes.mass_removal for changes in trees)
     return Plan(
         environment=snapshot.environment,
@@ -378,32 +375,6 @@ def plan_findings(
     findings += leveled(unusable, of_source, "registration")
     findings += leveled(failures, of_failure, "assignment")
     return findings
-
-
-def with_mass_removals(
-    trees: Sequence[TreeChanges],
-    bases: Sequence[BaseTree],
-    findings: Iterable[Finding],
-    options: PlanOptions,
-) -> list[TreeChanges]:
-    """Return the changes with their mass removals.
-
-    There are none beside a fault: the missing assignments may be unread.
-    """
-    result = list(trees)
-    if any(map(_is_fault, findings)):
-        return result
-    for index, (changes, base) in enumerate(zip(trees, bases, strict=False)):
-        message = mass_removal(changes, options.max_removal_percent)
-        if message:
-            where = Location(base.repository, base.path)
-            removal = Finding(message, where, code=MASS_REMOVAL, level="warning", scope="run")
-            result[index] = dataclasses.replace(changes, mass_removal=removal)
-    return result
-
-
-def _is_fault(finding: Finding) -> bool:
-    return finding.level == "error" and finding.scope in {"run", "environment"}
 
 
 def _with_workloads(snapshot: Snapshot, findings: Diagnostics) -> Fleet:

@@ -27,6 +27,7 @@ from kalypso_actions.comparison.differences import (
 )
 from kalypso_actions.errors import Finding, Location, of_level
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes, preserved_folders
+from kalypso_actions.gitops.mass_removals import with_mass_removals
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import (
     AssignmentName,
@@ -54,7 +55,6 @@ from kalypso_actions.planning.plan import (
     assignment_renderer,
     plan_findings,
     schedule_snapshot,
-    with_mass_removals,
 )
 from kalypso_actions.planning.secret_texts import SecretTexts
 from kalypso_actions.platform_config import ConfigChanges, PlatformConfig
@@ -316,7 +316,9 @@ class _PairSide:
         )
         findings = settled(found, documents_of(self.snapshot))
         others = trees or [self._changes(otherwise)]
-        changed = with_mass_removals(others, bases or (otherwise,), findings, self._options)
+        changed = with_mass_removals(
+            others, bases or (otherwise,), findings, self._options.max_removal_percent
+        )
         removal = next(filter(None, (changes.mass_removal for changes in changed)), None)
         if removal and not bases:
             removal = dataclasses.replace(removal, where=None)

@@ -11,8 +11,8 @@ from kalypso_actions.gitops.changes import (
     DesiredTree,
     PreservedFolders,
     compute_changes,
-    mass_removal,
 )
+from kalypso_actions.gitops.mass_removals import mass_removal
 from kalypso_actions.model.layout import README_TEXT, gitops_folder
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -240,12 +240,12 @@ def test_in_the_way(existing: dict[str, str], path: str, fault: str) -> None:
 
 @breaks(
     "a small removal is a mass removal",
-    value("kalypso_actions.gitops.changes.SMALL_REMOVAL", 0),
+    value("kalypso_actions.gitops.mass_removals.SMALL_REMOVAL", 0),
 )
 @breaks(
     "no removal is a mass removal",
     turned(
-        "kalypso_actions.gitops.changes.mass_removal",
+        "kalypso_actions.gitops.mass_removals.mass_removal",
         "removed * 100 <= changes.existing_folders * percent",
         "True",
     ),
