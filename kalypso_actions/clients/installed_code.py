@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Final
+
+from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.urls import repository_key
+
+PROJECT: Final = "kalypso-actions"
 
 LIBRARIES: Final = ("google-re2", "jinja2", "markupsafe", "pyyaml")
 """The third-party packages that rendering and validation use."""
@@ -81,3 +87,21 @@ def code_digest(modules: tuple[str, ...] = DISTRIBUTION) -> str:
         sha256.update(b"%s %d\n" % (name.removeprefix(root).encode(), len(content)))
         sha256.update(content)
     return sha256.hexdigest()
+
+
+def installed_commit(repository: str) -> str:
+    """Return the commit of a repository (owner/name) from which pip has installed the code.
+
+    "" if pip installed it from somewhere else, such as a wheel or a folder.
+
+    https://packaging.python.org/specifications/direct-url/
+    """
+    try:
+        text = metadata.distribution(PROJECT).read_text("direct_url.json")
+        origin = json.loads(text or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        return ""
+    vcs, url = origin.get("vcs_info", {}), str(origin.get("url", ""))
+    is_there = repository_key(url).endswith(f"/{repository.lower()}")
+    commit = str(vcs.get("commit_id", ""))
+    return commit if is_there and vcs.get("vcs") == "git" and is_commit_id(commit) else ""

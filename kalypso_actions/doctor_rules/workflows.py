@@ -25,6 +25,7 @@ from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 from kalypso_actions.model.github import SettingNames
+from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.workflow_files import (
     ACTIONS,
     FOLDER,
@@ -35,7 +36,7 @@ from kalypso_actions.model.workflow_files import (
 
 USED: Final = re.compile(
     r"^\s*(?:-\s+)?uses:\s*['\"]?(?P<actions>[A-Za-z0-9_-]+/[A-Za-z0-9._-]+)"
-    rf"(?:/actions/(?:{ACTIONS}))?@(?P<ref>[A-Za-z0-9][\w./-]*)",
+    rf"(?:/actions/(?:{ACTIONS}))?@(?P<ref>[A-Za-z0-9][\w./-]*(?: # v[\w.-]+)?)",
     re.MULTILINE,
 )
 """Finds the repository and the reference of Kalypso's actions, to fill in templates with them."""
@@ -87,6 +88,7 @@ def workflow_checks(
             current += 1
     if current == len(paths):
         yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
+    yield from _moving_references(files)
     templates_here = dict.fromkeys(paths, "")
     for path, text in files.texts.items():
         if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
@@ -96,6 +98,23 @@ def workflow_checks(
                 "delete it, or let kalypso init --delete-upstream-workflows do it",
                 file_page(branch, path),
             )
+
+
+def _moving_references(files: BranchWorkflows) -> Iterator[Check]:
+    """Warn of Kalypso's actions that are used by a tag or a branch, which can move."""
+    used = {
+        f"{reference['actions']}@{reference['ref']}"
+        for text in files.texts.values()
+        for reference in _references(text)
+        if not is_commit_id(reference["ref"].partition(" ")[0])
+    }
+    if used:
+        yield warning(
+            files.repository,
+            f"workflows on {files.branch} use {', '.join(sorted(used))}: whoever can move that "
+            "runs code with the secrets of the jobs",
+            "kalypso init --update-workflows pins the actions to a commit",
+        )
 
 
 def copy_checks(

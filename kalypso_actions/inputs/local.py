@@ -399,7 +399,7 @@ DEFAULT_ENVIRONMENTS: Final = ("dev", "stage")
 
 
 def _action(text: str) -> str:
-    if not ACTION.fullmatch(text):
+    if text and not ACTION.fullmatch(text):
         raise fault("action", text, "is not of the form owner/name@ref")
     return text
 
@@ -459,8 +459,12 @@ class InitInputs(Inputs):
     action: Annotated[
         str,
         AfterValidator(_action),
-        Option("The actions that the workflows use.", "OWNER/NAME@REF"),
-    ] = DEFAULT_ACTION
+        Option(
+            "The actions that the workflows use; default: those of this version, pinned to their "
+            "commit.",
+            "OWNER/NAME@REF",
+        ),
+    ] = ""
     cluster_reports: Annotated[
         Literal["none", DemoClusterReports],
         Option(

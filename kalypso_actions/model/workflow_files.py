@@ -29,12 +29,14 @@ class Placeholders:
     """The values of the placeholders.
 
     `actions` is the repository of Kalypso's actions (owner/name), `ref` its tag or commit,
-    `control_plane` the control plane (owner/name).
+    `control_plane` the control plane (owner/name). `version` is the tag of a commit, which
+    Dependabot reads and updates in a comment.
     """
 
     actions: str
     ref: str
     control_plane: str
+    version: str = ""
 
     def __post_init__(self) -> None:
         """Validate the values. Raises UsageError."""
@@ -60,7 +62,8 @@ def fill_in(template: str, placeholders: Placeholders, name: str) -> str:
 
     def value(match: re.Match[str]) -> str:
         if match["action"]:
-            return f"{placeholders.actions}{match['path']}@{placeholders.ref}"
+            comment = f" # {placeholders.version}" if placeholders.version else ""
+            return f"{placeholders.actions}{match['path']}@{placeholders.ref}{comment}"
         return placeholders.control_plane
 
     return PLACEHOLDER.sub(value, template)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
+from importlib import metadata
 from pathlib import Path
 
+import pytest
+
+from kalypso_actions.clients import installed_code
 from kalypso_actions.clients.installed_code import DISTRIBUTION, RENDERING, code_digest
 
 ROOT = Path(__file__).parents[2]
@@ -71,3 +76,33 @@ def test_a_sentence_of_a_report_renders_nothing_anew() -> None:
 def test_the_digest_covers_each_byte_and_each_name() -> None:
     rooms = ("kalypso_actions.model.counts", "kalypso_actions.model.urls")
     assert len({code_digest(rooms), code_digest(rooms[:1]), code_digest(("kalypso_go",))}) == 3
+
+
+COMMIT = "c" * 40
+
+
+@pytest.mark.parametrize(
+    ("url", "vcs_info", "commit"),
+    [
+        ("https://github.com/kalypso-actions/kalypso-actions.git", {"vcs": "git"}, COMMIT),
+        ("ssh://git@github.com/Kalypso-Actions/kalypso-actions", {"vcs": "git"}, COMMIT),
+        ("https://github.com/eve/kalypso-actions", {"vcs": "git"}, ""),
+        ("https://github.com/kalypso-actions/kalypso-actions", {"vcs": "hg"}, ""),
+        ("https://github.com/kalypso-actions/kalypso-actions", {"commit_id": "main"}, ""),
+        ("file:///somewhere/kalypso-actions/kalypso-actions", None, ""),
+    ],
+)
+def test_the_commit_from_which_pip_installed(
+    monkeypatch: pytest.MonkeyPatch, url: str, vcs_info: dict[str, str] | None, commit: str
+) -> None:
+    origin: dict[str, object] = {"url": url}
+    if vcs_info is not None:
+        origin["vcs_info"] = {"commit_id": COMMIT, "vcs": "git", **vcs_info}
+
+    class Distribution:
+        def read_text(self, name: str) -> str:
+            assert name == "direct_url.json"
+            return json.dumps(origin)
+
+    monkeypatch.setattr(metadata, "distribution", lambda _: Distribution())
+    assert installed_code.installed_commit("kalypso-actions/kalypso-actions") == commit

@@ -379,7 +379,8 @@ def templates(place: Place, control_plane: str, main: str) -> Templates:
     """Return the templates of a place; `main` is the control plane's main branch."""
 
     def fill(actions: str, ref: str) -> Mapping[str, str]:
-        files = workflow_files(place, Placeholders(actions, ref, control_plane))
+        commit, _, version = ref.partition(" # ")
+        files = workflow_files(place, Placeholders(actions, commit, control_plane, version))
         return files if place == "gitops" else for_branch(files, main)
 
     return fill

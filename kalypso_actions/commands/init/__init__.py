@@ -8,10 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import kalypso_actions
+from kalypso_actions import __version__
+from kalypso_actions.clients.installed_code import installed_commit
 from kalypso_actions.commands.init.read import CurrentState, read_current_state, read_rule_needs
 from kalypso_actions.commands.init.repositories import InitRepositories, open_repositories
 from kalypso_actions.commands.init.write import (
@@ -23,7 +26,8 @@ from kalypso_actions.commands.init.write import (
 from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
-from kalypso_actions.inputs.local import InitInputs
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs
 from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.model.writes import Write
 from kalypso_actions.onboarding.branches import (
@@ -69,7 +73,9 @@ def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
     """
     with open_repositories(inputs, runtime) as repositories:
         current = read_current_state(inputs, repositories)
-        plans = _plans(inputs, repositories, current)
+        placeholders, unpinned = _placeholders(inputs, repositories)
+        current = replace(current, warnings=(*current.warnings, *unpinned))
+        plans = _plans(placeholders, repositories, current)
         own_heads = read_own_heads(plans, repositories) if inputs.pull_request else None
         writes: list[Write] = []
         if inputs.dry_run and not inputs.in_clones:
@@ -83,11 +89,34 @@ def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
         return _document(inputs, repositories, current, plans, consent, written)
 
 
+def _placeholders(
+    inputs: InitInputs, repositories: InitRepositories
+) -> tuple[Placeholders, tuple[Problem, ...]]:
+    """Return the values of the placeholders, and a warning if the actions cannot be pinned.
+
+    By default, the workflows use the commit from which this version was installed, else that of
+    the version's tag.
+    """
+    control_plane = repositories.control_plane.name
+    action, _, ref = (inputs.action or DEFAULT_ACTION).partition("@")
+    if inputs.action:
+        return Placeholders(action, ref, control_plane), ()
+    version = f"v{__version__}"
+    commit = installed_commit(action) or repositories.commit_of_tag(action, version)
+    if commit:
+        return Placeholders(action, commit, control_plane, version), ()
+    warning = Problem(
+        f"the workflows use {action} by the tag {ref}: whoever can move it runs code with the "
+        "secrets of your jobs",
+        Location(control_plane),
+        f"pin it to a commit that you have reviewed: --action {action}@COMMIT",
+    )
+    return Placeholders(action, ref, control_plane), (warning,)
+
+
 def _plans(
-    inputs: InitInputs, repositories: InitRepositories, current: CurrentState
+    placeholders: Placeholders, repositories: InitRepositories, current: CurrentState
 ) -> tuple[BranchPlan, ...]:
-    action, _, ref = inputs.action.partition("@")
-    placeholders = Placeholders(action, ref, repositories.control_plane.name)
     return plan_branches(
         current.setup,
         current.states,

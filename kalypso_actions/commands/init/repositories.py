@@ -44,6 +44,19 @@ class InitRepositories:
         """Return the backend that reads and writes a repository."""
         return self.backends[repository.role]
 
+    def commit_of_tag(self, repository: str, tag: str) -> str:
+        """Return the commit of a tag in another repository of the server; "" if it has none.
+
+        init in clones asks no server.
+        """
+        backend = self.backend(self.control_plane)
+        if not isinstance(backend, RemoteBackend):
+            return ""
+        try:
+            return backend.remotes.resolve(f"{self.control_plane.server}/{repository}", tag)
+        except KalypsoError:
+            return ""
+
 
 @contextmanager
 def open_repositories(inputs: InitInputs, runtime: Runtime) -> Iterator[InitRepositories]:

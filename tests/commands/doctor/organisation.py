@@ -62,6 +62,7 @@ class Acme:
         secrets = create_organisation(sandbox, cluster_reports)
         self.key = secrets[APP_KEY]
         add_previews(sandbox)
+        _pin_actions(sandbox)
         with sandbox.lock:
             self.control_plane.secrets += [name for name in secrets if name != NOTIFIER_KEY]
             self.gitops.secrets.append(NOTIFIER_KEY)
@@ -162,3 +163,17 @@ def lines(document: DoctorDocument, *states: str) -> list[str]:
         for check in document.checks
         if check.state in (states or ("ok", "warning", "problem"))
     ]
+
+
+def _pin_actions(sandbox: Sandbox) -> None:
+    """Use the actions by a commit, as init writes it."""
+    pinned = f"@{'c' * 40} # v0.1.0\n"
+    for repository in (CONTROL_PLANE, GITOPS):
+        for branch in ("main", *ENVIRONMENTS):
+            files = sandbox.git(repository).files(branch).items()
+            changes = {
+                path: content.decode().replace("@v0\n", pinned)
+                for path, content in files
+                if path.startswith(".github/workflows/")
+            }
+            sandbox.commit(repository, changes, branch=branch)

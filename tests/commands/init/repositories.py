@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.init import Decide, init
 from kalypso_actions.commands.shared.context import Runtime
-from kalypso_actions.inputs.local import InitInputs
+from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import InitDocument
@@ -77,6 +77,7 @@ class Acme:
             "gitops": GITOPS,
             "token": self.token,
             "yes": True,
+            "action": DEFAULT_ACTION,
             **given,
         }
         inputs = InitInputs.model_validate(options)

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions import __version__
 from kalypso_actions.commands.render import render
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.commands.validate import validate
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.inputs.local import RenderInputs, ValidateInputs
+from kalypso_actions.inputs.local import DEFAULT_ACTION, RenderInputs, ValidateInputs
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.init_document import InitDocument
@@ -258,3 +259,26 @@ def test_clusters_of_an_existing_environment_are_left_to_its_people(acme: Acme) 
 def test_a_cluster_needs_an_environment_and_a_name(acme: Acme, pair: str) -> None:
     with pytest.raises(ValueError, match=re.escape(f"{pair!r}")):
         acme.init(clusters=pair)
+
+
+def test_the_actions_are_pinned_to_the_commit_of_the_version(acme: Acme) -> None:
+    acme.create()
+    warnings = acme.init(lambda _: None, action="").warnings
+    assert any("by the tag v0: whoever can move it" in warning.message for warning in warnings)
+    actions = DEFAULT_ACTION.partition("@")[0]
+    acme.sandbox.create_repository(actions, {"action.yml": ""})
+    git = acme.sandbox.git(actions)
+    commit = git.head("main")
+    with acme.sandbox.lock:
+        git.update_ref(f"refs/tags/v{__version__}", commit, None)
+    document = acme.init(action="")
+    assert not any("by the tag" in warning.message for warning in document.warnings)
+    texts = [
+        content.decode()
+        for repository in (CONTROL_PLANE, GITOPS)
+        for path, content in acme.sandbox.git(repository).files("main").items()
+        if path.startswith(".github/workflows/")
+    ]
+    used = [line for text in texts for line in text.splitlines() if f"uses: {actions}" in line]
+    assert used and all(line.endswith(f"@{commit} # v{__version__}") for line in used)
+    assert not acme.init(action="").written
