@@ -80,7 +80,7 @@ def meaning(
 
 @breaks(
     "a correction counts as a change of configuration",
-    turned(proposal_meaning, "latest=latest", "latest=None"),
+    turned(proposal_meaning, "merge.kind", "'configuration'"),
     case="correct",
 )
 @breaks(

@@ -127,10 +127,10 @@ def test_what_waits_for_whom(given: EnvironmentMoment, waits: list[tuple[str, st
     assert [(wait.waits_for, wait.text) for wait in waits_of(given)] == waits
 
 
-def head(state: str, *contexts: str) -> CommitView:
+def head(state: str, *contexts: str, text: str = "Promoted") -> CommitView:
     """Return the head of main with a status of ci, and statuses in other contexts."""
     given: Any = state
-    statuses = {name: CommitStatus(name, "pending", "Promoted") for name in contexts}
+    statuses = {name: CommitStatus(name, "pending", text) for name in contexts}
     ci = {CI_CONTEXT: CommitStatus(CI_CONTEXT, given, "", "https://run")} if state else {}
     return replace(commit(3), statuses=statuses | ci)
 
@@ -151,9 +151,14 @@ def head(state: str, *contexts: str) -> CommitView:
             1,
             [("a run", "of cd with 3333333 change 3, or of the approval of its job")],
         ),
+        (
+            head("success", "dev environment", text="Waiting: cd"),
+            1,
+            [("a run", "of cd with 3333333 change 3, or of the approval of its job")],
+        ),
         (head("success", "dev environment"), 1, []),
     ],
-    ids=["no main", "on its way", "no ci", "refused by ci", "no cd", "cd has decided"],
+    ids=["no main", "on its way", "no ci", "refused by ci", "no cd", "cd waits", "cd has decided"],
 )
 def test_what_main_waits_for(
     main: CommitView | None, promoted: int, waits: list[tuple[str, str]]
