@@ -188,6 +188,22 @@ def test_which_contexts_need_their_history(
 OLD_TEXT = "dependency not ready"
 
 
+@breaks(
+    "a cluster on the newest commit is behind",
+    turned(commit_statuses._behind, "index > newest", "index >= newest"),
+)
+@breaks(
+    "a cluster that fails is told as behind",
+    turned(commit_statuses._behind, 'state_of(status) == "Compliant"', "True"),
+)
+@breaks(
+    "a stranger's statuses are told as those of a cluster",
+    turned(
+        commit_statuses.faults_of_statuses,
+        "context and status.author.lower() in authors",
+        "context",
+    ),
+)
 @pytest.mark.parametrize(
     ("on_head", "on_merged", "faults"),
     [
