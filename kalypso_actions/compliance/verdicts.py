@@ -108,6 +108,14 @@ class Verdict:
             message = f"the state of the clusters of {names} is not known: by "
             message += "an annotation of their ClusterTypes, they do not report"
             problems.append(Problem(message, where, "check them by other means"))
+        ids: dict[str, set[str]] = {}
+        for cluster in self.clusters:
+            ids.setdefault(cluster.name.lower(), set()).add(cluster.id.lower())
+        for name in dict.fromkeys(each.name for each in tree.expected):
+            if len(ids.get(name.lower(), ())) > 1:
+                message = f"several clusters have the listed name {name}: one may vanish unnoticed"
+                ambiguous = "list their full ids in the annotation kalypso.io/clusters"
+                problems.append(Problem(message, where, ambiguous, "cluster-name-ambiguous"))
         if self.name == "compliant" and self.missing:
             message = f"no cluster reports for {abbreviated(self.missing, MAX_LISTED)}"
             problems.append(Problem(message if self.clusters else self.reason, where, advice))

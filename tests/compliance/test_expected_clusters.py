@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.compliance import DesiredState, EnvironmentTree, Requirements, cluster_states
+from kalypso_actions.compliance import (
+    DesiredState,
+    EnvironmentTree,
+    Requirements,
+    cluster_states,
+    judge_clusters,
+)
 from kalypso_actions.compliance.cluster_states import clusters_of_branch
 from kalypso_actions.errors import Location
 from kalypso_actions.model.cluster_reports import ClusterReport, ExpectedCluster
@@ -127,6 +133,22 @@ def test_who_is_waited_for(
     }
     if len(reports) < 2:
         assert set(found) == set(expected)
+
+
+@pytest.mark.parametrize(
+    ("listed", "warned"), [(["drone-1"], True), ([ONE, OTHER], False), ([], False)]
+)
+def test_a_name_of_several_clusters_is_told(listed: list[str], warned: bool) -> None:
+    tree = EnvironmentTree("", TYPES, TYPES, listed={"drone": tuple(listed)})
+    verdict = judge_clusters(
+        [healthy_report(), healthy_report(cluster=OTHER)],
+        DesiredState(frozenset({MERGED}), tree),
+        Requirements(),
+        started=NOW - minutes(30),
+        now=NOW,
+    )
+    codes = [problem.code for problem in verdict.ignored(tree, Location("acme/fleet"), "")]
+    assert ("cluster-name-ambiguous" in codes) == warned
 
 
 @breaks(
