@@ -34,10 +34,15 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class PipelineProposal:
-    """An open pull request to a branch of an environment, in a repository (`owner/name`)."""
+    """An open pull request to a branch of an environment, in a repository (`owner/name`).
+
+    `promoted_commit` is the commit of main that the tree of Kalypso's proposal names, if the
+    environment's branch has changed since ("" otherwise).
+    """
 
     repository: str
     pull_request: PullRequestView
+    promoted_commit: str = ""
 
     @property
     def name(self) -> str:
@@ -110,9 +115,14 @@ class EnvironmentMoment:
 
 def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     """Yield the waits of an environment, those for people first."""
-    yield from of_proposals(moment.proposals)
+    outdated = [each for each in moment.proposals if _is_outdated(each, moment.promoted)]
+    yield from of_proposals(each for each in moment.proposals if each not in outdated)
     yield from _of_policy(moment.closed)
     yield from _of_record(moment)
+    for each in outdated:
+        commit = each.promoted_commit[:7]
+        text = f"of schedule: {each.name} still proposes {commit}, which {moment.name} has left"
+        yield Wait("a run", text, each.pull_request.url)
     url = moment.status.target_url if moment.status else ""
     if moment.state is State.FAILED:
         yield Wait("people", "correct the failure, then run check-promote again", url)
@@ -143,6 +153,13 @@ def waits_of_main(
     for name, status in posted.items():
         if status and is_waiting(status):
             yield Wait("a run", f"of cd for {name} with {commit}: {status.description}")
+
+
+def _is_outdated(proposal: PipelineProposal, promoted: CommitView | None) -> bool:
+    """Whether a proposal brings a commit that the environment's branch no longer names."""
+    return bool(proposal.promoted_commit) and (
+        promoted is None or promoted.id != proposal.promoted_commit
+    )
 
 
 def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:

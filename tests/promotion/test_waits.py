@@ -23,6 +23,7 @@ from kalypso_actions.promotion.waits import (
     waits_of,
     waits_of_main,
 )
+from tests.breaks import breaks, turned
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WHERE = Location("cp")
@@ -40,6 +41,9 @@ def posted(description: str) -> CommitStatus:
 PULL = PipelineProposal(
     "acme/gitops", PullRequestView(5, "dev", "https://pull", "dev", "kalypso/dev", "bot", NOON)
 )
+
+
+LEFT = replace(PULL, promoted_commit="2" * 40)
 
 
 def moment(description: str = "", **given: Any) -> EnvironmentMoment:
@@ -60,6 +64,14 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
     return (moment(description, name="dev", promoted=commit(length)),)
 
 
+@breaks(
+    "people merge the commit that an environment has left",
+    turned(
+        "kalypso_actions.promotion.waits._is_outdated",
+        "promoted.id != proposal.promoted_commit",
+        "False",
+    ),
+)
 @pytest.mark.parametrize(
     ("given", "waits"),
     [
@@ -74,6 +86,14 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
         (
             moment("Promoted", proposals=(PULL,)),
             [("people", "review and merge acme/gitops#5: dev")],
+        ),
+        (
+            moment("Promoted", proposals=(replace(PULL, promoted_commit="1" * 40),)),
+            [("people", "review and merge acme/gitops#5: dev")],
+        ),
+        (
+            moment("Promoted", proposals=(LEFT,)),
+            [("a run", "of schedule: acme/gitops#5 still proposes 2222222, which stage has left")],
         ),
         (
             moment("Deployed", record=StartRecord("blocked", "d")),

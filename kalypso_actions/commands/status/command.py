@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
-from kalypso_actions.commands.shared.reading.base_trees import named_commit
+from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.status.read import (
     EnvironmentBranches,
     Pipeline,
@@ -20,6 +20,7 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
+from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
@@ -147,6 +148,7 @@ class _Summary:
         name, branch = environment.name, environment.control_plane.branch
         promoted = control_plane.commits.get(item.promoted_commit)
         head = control_plane.heads.get(branch)
+        record = read_record(head.statuses.get(schedule_context(name).lower())) if head else None
         previous = previous_of(name, self._declared) if with_previous else ()
         return EnvironmentMoment(
             name=name,
@@ -154,8 +156,8 @@ class _Summary:
             tracked_commits=tuple(self._tracked_commit(item, place) for place in item.gitops),
             status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
             checks=tuple(self._checks(item, promoted)),
-            record=read_record(head.statuses.get(schedule_context(name).lower())) if head else None,
-            proposals=tuple(self._proposals(item)),
+            record=record,
+            proposals=tuple(self._proposals(item, record)),
             main=control_plane.heads.get(self._read.main),
             previous=tuple(
                 self._moment(self._branches[each], with_previous=False) for each in previous
@@ -187,17 +189,33 @@ class _Summary:
         tree = self._read.trees.get(place)
         return (named_commit(tree, item.environment.name) if tree else None) or ""
 
-    def _proposals(self, item: EnvironmentBranches) -> Iterator[PipelineProposal]:
-        """Yield the pull requests to the environment's branch, and ours to its GitOps branches."""
+    def _proposals(
+        self, item: EnvironmentBranches, record: StartRecord | None
+    ) -> Iterator[PipelineProposal]:
+        """Yield the pull requests to the environment's branch, and ours to its GitOps branches.
+
+        Until schedule has run for the head of the environment's branch, ours may be outdated.
+        """
+        is_current = record is not None and record.kind == "scheduled"
         own_branch = item.environment.control_plane.branch
         for pull in self._read.control_plane.pull_requests:
             if pull.base == own_branch:
                 yield PipelineProposal(self._context.control_plane, pull)
-        for place in dict.fromkeys((each.repository, each.branch) for each in item.gitops):
-            repository, branch = place
+        places = {(each.repository, each.branch): each for each in item.gitops}
+        for (repository, branch), place in places.items():
             for pull in self._read.gitops[repository].pull_requests:
                 if pull.base == branch and may_be_own_branch(pull.head, item.environment.name):
-                    yield PipelineProposal(repository, pull)
+                    proposed = "" if is_current else self._proposed_commit(place, pull.head)
+                    yield PipelineProposal(repository, pull, proposed)
+
+    def _proposed_commit(self, place: GitOpsBranch, head: str) -> str:
+        """Return the commit of main that the tree of our branch names; "" if it cannot be read."""
+        try:
+            files = self._context.repositories.open(place.url, branch=head)
+            tree = read_base_tree(files, head, place.folder)
+        except KalypsoError:  # somebody may have deleted the branch since
+            return ""
+        return tracked_commit(tree.promoted_commit) or ""
 
     def _gitops(self, item: EnvironmentBranches) -> Iterator[GitOpsBranchEntry]:
         for place in item.gitops:

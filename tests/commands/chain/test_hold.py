@@ -89,7 +89,7 @@ def test_the_end_and_the_commit_that_enters(acme: Organisation) -> None:
 
 
 @breaks(
-    "a release takes another person's hold along",
+    "a release takes away whose hold it likes",
     turned("kalypso_actions.commands.hold.release", "inputs.by or person_of(context)", "'alice'"),
     case="one's own",
 )

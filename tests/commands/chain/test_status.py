@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.status import status as read_status
 from kalypso_actions.commands.status import watch
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import StatusInputs
+from kalypso_actions.inputs.chain import RollbackInputs, StatusInputs
 from kalypso_actions.report.failure_issues import assignment_title
 from kalypso_actions.report.status_document import (
     EnvironmentStatusEntry,
@@ -25,6 +26,7 @@ from kalypso_actions.report.status_document import (
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, name_in_base, sign_in
+from tests.commands.chain.proposals import run as schedule_dev
 
 BROKEN = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\nmetadata: {name: dev}\n"
 
@@ -244,3 +246,20 @@ def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
         acme.run(command, StatusInputs)
     assert shown == ["Promoted: a run", "Failed to deploy: x: people"]
     assert acme.logged[-1].endswith("; looking again in 15 s")
+
+
+def test_a_rollback_no_longer_recommends_the_proposal_of_what_was_left(acme: Organisation) -> None:
+    good = acme.head("main") or ""
+    acme.status(good, "dev environment", "Deployed", "success")
+    left = main_commit(acme)
+    name_in_base(acme, left)
+    (pull,) = schedule_dev(acme).pull_requests
+    recommended = f"review and merge {GITOPS}#{pull.number}"
+    assert entry(status(acme)).waits[0].text.startswith(recommended)
+    acme.run(rollback, RollbackInputs, environment="dev")
+    waits = entry(status(acme)).waits
+    outdated = f"of schedule: {GITOPS}#{pull.number} still proposes {left[:7]}, which dev has left"
+    assert ("a run", outdated) in [(wait.waits_for, wait.text) for wait in waits]
+    assert not any(wait.text.startswith(recommended) for wait in waits)
+    schedule_dev(acme)
+    assert not any(left[:7] in wait.text for wait in entry(status(acme)).waits)
