@@ -131,6 +131,8 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
         "failed",
         "promoted",
         "proposed",
+        "proposed, as promoted",
+        "proposed, and left",
         "blocked",
         "given up",
         "starting",
