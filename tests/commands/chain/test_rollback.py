@@ -131,7 +131,7 @@ def test_a_killed_run_is_completed_by_the_next(acme: Organisation) -> None:
 
 @breaks(
     "somebody else's hold does not stop a rollback",
-    turned(RollbackRun.read, "person=self.person", "person='alice'"),
+    turned(RollbackRun.read, "self.person", "'alice'"),
     case="alice",
 )
 @pytest.mark.parametrize(
