@@ -25,10 +25,12 @@ from kalypso_actions.model.kinds import (
     RepositoryPath,
 )
 from kalypso_actions.model.workflow_files import Placeholders
+from tests.breaks import breaks, turned
 from tests.builders import HERE
 from tests.doctor_rules.check_lines import lines_of
 
-OURS = "jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@v1 # {}\n"
+PIN = "c" * 40
+OURS = f"jobs:\n  a:\n    steps:\n      - uses: acme/kalypso/actions/cd@{PIN} # {{}}\n"
 PATH = ".github/workflows/cd.yaml"
 WORKFLOW = """\
 on: workflow_dispatch
@@ -244,7 +246,7 @@ def test_unread_settings_do_not_count_as_set(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (OURS.format("acme/kalypso@v1"), "ok: workflows on main: 1 file, as in our templates"),
+        (OURS.format(f"acme/kalypso@{PIN}"), "ok: workflows on main: 1 file, as in our templates"),
         (OURS.format("mine"), "ok: workflows on main: 1 file, as in our templates"),
         (f"{OURS}      - run: mine\n", f"warning: {PATH} on main differs from our template"),
         ("on: push\n", f"problem: {PATH} on main is somebody else's: it uses none of our actions"),
@@ -259,6 +261,21 @@ def test_a_workflow_file(text: str | None, expected: str) -> None:
         files, [PATH], lambda actions, ref: {PATH: OURS.format(f"{actions}@{ref}")}, {}
     )
     assert lines_of(checks) == [expected]
+
+
+@breaks(
+    "doctor says nothing of a tag that moves",
+    turned(
+        "kalypso_actions.doctor_rules.workflows._moving_references",
+        "not is_commit_id(reference['ref'].partition(' ')[0])",
+        "False",
+    ),
+)
+def test_actions_that_are_used_by_a_tag() -> None:
+    files = BranchWorkflows("r", "main", {PATH: OURS.replace(PIN, "v1")})
+    checks = workflow_checks(files, [PATH], lambda *_: {PATH: files.texts[PATH]}, {})
+    told = lines_of(checks)
+    assert told[1].startswith("warning: workflows on main use acme/kalypso@v1: whoever can move")
 
 
 MARKS = Placeholders("acme/kalypso", "v1", "acme/fleet")
@@ -322,7 +339,7 @@ def test_a_reference_that_no_template_has() -> None:
 
 
 def test_a_workflow_that_is_switched_off() -> None:
-    files = BranchWorkflows("r", "main", {PATH: OURS.format("acme/kalypso@v1")})
+    files = BranchWorkflows("r", "main", {PATH: OURS.format(f"acme/kalypso@{PIN}")})
     checks = workflow_checks(
         files,
         [PATH],
