@@ -92,6 +92,20 @@ def unreached_environments(
     )
 
 
+def chain_gaps(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
+    """Return a problem for each gap of the chain, with the line to add.
+
+    Gaps are environments that no annotation leads to, and next ones that do not exist.
+    """
+    gaps = [*unreached_environments((), environments)]
+    for name in environments:
+        try:
+            next_environments((), name, environments)
+        except KalypsoError as error:
+            gaps += error.problems
+    return tuple(gaps)
+
+
 def environment_circles(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
     """Return a problem for each circle of annotations, with the line of each annotation.
 

@@ -151,7 +151,7 @@ class StatusDocument(OutputDocument):
     """The output of `kalypso status --output json`: the pipeline `at` one moment.
 
     `ci` is the state of the status `kalypso / ci` of the head of main, `waits` are the open pull
-    requests to main, and what its head waits for.
+    requests to main, and what its head waits for. `warnings` are gaps of the chain.
     """
 
     schema_name: str = Field("kalypso.status/v1", alias="schema")
@@ -161,6 +161,7 @@ class StatusDocument(OutputDocument):
     ci: str = ""
     waits: tuple[WaitEntry, ...] = ()
     environments: tuple[EnvironmentStatusEntry, ...] = ()
+    warnings: tuple[ProblemEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
 

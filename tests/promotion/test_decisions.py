@@ -24,6 +24,7 @@ from kalypso_actions.promotion.cd_decision import (
 from kalypso_actions.promotion.environments import (
     Faults,
     blocked,
+    chain_gaps,
     environment_circles,
     first_environments,
     next_environments,
@@ -556,3 +557,25 @@ NONE, ADDED, KNOWN = Faults(0, 0), Faults(1, 0), Faults(0, 1)
 )
 def test_blocked(dev: Faults, stage: Faults, of_main: Faults | None, expected: set[str]) -> None:
     assert blocked({"dev": dev, "stage": stage}, of_main) == expected
+
+
+@breaks(
+    "a next environment that does not exist is no gap",
+    turned(chain_gaps, "error.problems", "()"),
+    case="unknown",
+)
+@pytest.mark.parametrize(
+    ("annotations", "codes"),
+    [
+        pytest.param({"dev": "next=stage", "stage": ""}, [], id="a chain"),
+        pytest.param({"dev": ""}, [], id="one environment"),
+        pytest.param(
+            {"dev": "next=stage", "stage": "", "prod": ""},
+            ["environment-unreached"],
+            id="unreached",
+        ),
+        pytest.param({"dev": "next=stagge"}, ["next-environment-unknown"], id="unknown"),
+    ],
+)
+def test_gaps_of_the_chain(annotations: dict[str, str], codes: list[str]) -> None:
+    assert [gap.code for gap in chain_gaps(environments(**annotations))] == codes

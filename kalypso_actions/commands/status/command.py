@@ -27,7 +27,7 @@ from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import waits as rules
-from kalypso_actions.promotion.environments import in_order, previous_of
+from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
 from kalypso_actions.promotion.policy import EntryFacts, Verdict, closed, unreadable
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -77,6 +77,7 @@ def status(
         ci=ci.state if ci else "",
         waits=summary.waits_of_main(),
         environments=entries,
+        warnings=ProblemEntry.all_of(chain_gaps(environments)),
     )
 
 
