@@ -89,6 +89,19 @@ def test_a_new_problem_is_exit_code_1(clone: Path) -> None:
     assert "1 new problem" in done.stdout
 
 
+def test_a_layer_that_never_counts_has_a_line(clone: Path) -> None:
+    config = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {}, labels: {{platform-config: 'true'}}}}\n"
+        "data: {{REGION: {}}}\n"
+    )
+    text = config.format("a", "east") + "---\n" + config.format("b", "west")
+    change(clone, "config.yaml", text, "origin/main")
+    done = call_kalypso("preview")
+    assert done.returncode == 0, done.stdout
+    assert "note config.yaml:4" in done.stdout
+    assert "ConfigMap 'a': REGION never counts" in done.stdout
+
+
 def test_no_lines_of_files_below_messages(clone: Path) -> None:
     text = template("reconciler").replace("manifests:", "password: LEAKone, password: LEAKtwo, m:")
     change(clone, "templates.yaml", text, "origin/main")

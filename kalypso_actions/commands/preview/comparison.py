@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.preview.reading import (
@@ -82,12 +83,16 @@ class ComparedEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class ComparedBranch:
-    """The findings of the branch's documents, and its environments, also by name on both sides."""
+    """The findings of the branch's documents, and its environments, also by name on both sides.
+
+    `notes` tell where documents that the change adds or edits have no effect.
+    """
 
     documents: Compared
     environments: tuple[ComparedEnvironment, ...]
     before: Environments
     after: Environments
+    notes: tuple[Finding, ...] = ()
 
     @property
     def promoted(self) -> dict[str, str]:
@@ -132,7 +137,8 @@ def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> C
         [item.head for item in branch.environments],
     )
     documents = Compared(_new("", before, after))
-    return ComparedBranch(documents, tuple(environments), branch.before, branch.after)
+    notes, _ = new_findings(*(_without_effect(side) for side in (before, after)))
+    return ComparedBranch(documents, tuple(environments), branch.before, branch.after, notes)
 
 
 def _scopes(
@@ -174,6 +180,19 @@ def _judged(
     return tuple(
         item for item in findings if item.code != "application-missing" or item.where not in unread
     )
+
+
+WITHOUT_EFFECT: Final = frozenset(
+    {
+        *("config-overridden", "config-ambiguous", "config-form-differs"),
+        *("cluster-type-unselected", "schema-property-unset"),
+    }
+)
+"""The codes of notes on documents that do not do what their author probably expects."""
+
+
+def _without_effect(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(item for item in of_level(findings, "note") if item.code in WITHOUT_EFFECT)
 
 
 def _new(environment: str, before: Iterable[Finding], after: Iterable[Finding]) -> Comparison:

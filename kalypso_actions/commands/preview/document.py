@@ -102,7 +102,8 @@ def _notes(
     request: PreviewRequest, compared: ComparedBranch, mask: Mask
 ) -> tuple[ProblemEntry, ...]:
     notes = by_environment({item.name: mask.notes(item.notes) for item in compared.environments})
-    return ProblemEntry.all_of(_with_branches(notes, request.change))
+    without_effect = mask.notes(compared.notes)
+    return ProblemEntry.all_of(_with_branches((*notes, *without_effect), request.change))
 
 
 def _blocked(request: PreviewRequest, compared: ComparedBranch) -> Collection[str]:
