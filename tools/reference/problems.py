@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import Final
 
@@ -25,8 +26,22 @@ def problems_text() -> str:
     """Return a page with every code, by topic."""
     parts = [PAGE]
     for topic, codes in groupby(problem_codes().values(), lambda code: code.topic):
-        parts += [f"## {topic}\n", *map(_section, codes)]
+        of_topic = list(codes)
+        parts += [f"## {topic}\n", _levels(of_topic), *map(_section, of_topic)]
     return "\n".join(parts)
+
+
+def _levels(codes: Iterable[ProblemCode]) -> str:
+    """Return the codes of a topic by their levels."""
+    by_level: dict[str, list[str]] = {}
+    for code in codes:
+        by_level.setdefault(code.level, []).append(f"[{code.name}](#{code.name})")
+    lines = (
+        f"- {level}: {', '.join(by_level[level])}"
+        for level in ("error", "warning", "note")
+        if level in by_level
+    )
+    return "\n".join(lines) + "\n"
 
 
 def _section(code: ProblemCode) -> str:
