@@ -46,7 +46,7 @@ def waits(acme: Organisation, commit: str, **inputs: Any) -> str:
 @breaks("cd writes in spite of a hold", returning(CdReading.waits, False), case="hold")
 @breaks(
     "an invalid policy lets everything in",
-    turned(read_verdict, "reading.problems", "()"),
+    turned(read_verdict, "unreadable(reading.problems)", "Verdict()"),
     case="invalid",
 )
 @pytest.mark.parametrize(
@@ -374,7 +374,7 @@ def test_a_missing_permission_is_named(acme: Organisation, spec: str, line: str)
 
 @breaks(
     "older commits wait for ever",
-    turned(reading.with_verdict, "table.is_waiting(status)", "False"),
+    turned(reading.with_verdict, "table.is_waiting(own.get(key))", "False"),
 )
 def test_what_enters_supersedes_every_older_commit_that_waits(acme: Organisation) -> None:
     policy(acme, HELD)
@@ -389,7 +389,7 @@ def test_what_enters_supersedes_every_older_commit_that_waits(acme: Organisation
 
 @breaks(
     "an older commit that waits is passed over",
-    turned(entry._EntryReading._queue, "table.is_waiting(posted)", "False"),
+    turned(entry._EntryReading._queue, "table.is_waiting(posted.get(key))", "False"),
 )
 def test_the_oldest_enters_first(acme: Organisation) -> None:
     policy(acme, HELD + ", queue: oldest")

@@ -88,7 +88,7 @@ def test_nothing_is_merged_automatically(acme: Organisation) -> None:
 
 
 @breaks(
-    "a rollback waits for the end of a freeze",
+    "a rollback during a freeze is not proposed",
     turned(read_closed, "record is not None or was_deployed(name, commit, context)", "False"),
     case="rollback",
 )
