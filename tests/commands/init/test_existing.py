@@ -40,6 +40,7 @@ def test_in_upstreams_control_plane_only_workflow_files_change(acme: Acme) -> No
             f"add {WORKFLOWS}/preview-comment.yaml",
             f"add {WORKFLOWS}/preview.yaml",
             f"add {WORKFLOWS}/report.yaml",
+            f"add {WORKFLOWS}/rollback.yaml",
             f"add {WORKFLOWS}/schedule.yaml",
             f"delete {WORKFLOWS}/check-promote.yml",
             f"delete {WORKFLOWS}/utils/update-status.sh",

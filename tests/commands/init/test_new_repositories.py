@@ -24,7 +24,7 @@ OF_MAIN = [
     ".environments/dev.yaml",
     ".environments/stage.yaml",
     *(f"{WORKFLOWS}/{name}.yaml" for name in ("cd", "check-promote", "ci", "poll")),
-    *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "report")),
+    *(f"{WORKFLOWS}/{name}.yaml" for name in ("preview-comment", "preview", "report", "rollback")),
     f"{WORKFLOWS}/schedule.yaml",
     ".sourceignore",
     ".vscode/settings.json",
