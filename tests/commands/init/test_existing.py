@@ -109,7 +109,7 @@ def test_upstreams_other_files_are_deleted_on_request(acme: Acme) -> None:
     assert "Delete upstream's workflow files" not in {task.title for task in document.remaining}
     left = sorted(path for path in acme.files("main") if path.startswith(WORKFLOWS))
     names = ("cd", "check-promote", "ci", "lint", "poll", "preview-comment", "preview", "report")
-    assert left == [f"{WORKFLOWS}/{name}.yaml" for name in (*names, "schedule")]
+    assert left == [f"{WORKFLOWS}/{name}.yaml" for name in (*names, "rollback", "schedule")]
     assert outline(acme.init()) == {}
 
 
