@@ -18,10 +18,11 @@ from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.kinds import Assignment, DeploymentTarget, Fleet, Template
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.planning.fleet_checks.documents import KEY_UNSET
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.layers import AppliedSchema
 from kalypso_go import gotemplate
+
+KEY_UNSET: Final = "template-key-unset"
 
 MAX_TRACED = 5
 """The most violations of one schema to trace; users rarely read more."""

@@ -39,7 +39,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PolicyVerdict:
     """The reasons for which a commit does not enter, those of people first."""
 
     reasons: tuple[Reason, ...] = ()
@@ -88,7 +88,7 @@ class EntryFacts:
     person: str = ""
 
 
-def evaluate(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdict:
+def evaluate(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> PolicyVerdict:
     """Return whether a commit may enter an environment at a time, by its policy.
 
     A rollback is stopped by nothing but another person's hold.
@@ -98,16 +98,16 @@ def evaluate(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdi
         reasons += _freezes(policy.freezes, facts, now)
         reasons += _requirements(policy, facts, now)
         reasons += _queue(policy, facts)
-    return Verdict(tuple(reasons))
+    return PolicyVerdict(tuple(reasons))
 
 
-def closed(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Verdict:
+def closed(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> PolicyVerdict:
     """Return the freezes and holds alone, for what enters without a commit of main."""
     reasons = (*_holds(policy.holds, facts, now), *_freezes(policy.freezes, facts, now))
-    return Verdict(reasons)
+    return PolicyVerdict(reasons)
 
 
-def is_closed(policy: PromotionPolicy | None, verdict: Verdict) -> bool:
+def is_closed(policy: PromotionPolicy | None, verdict: PolicyVerdict) -> bool:
     """Whether a verdict on one commit says that no other commit may enter either."""
     if policy is None:
         return True
@@ -118,12 +118,12 @@ def is_closed(policy: PromotionPolicy | None, verdict: Verdict) -> bool:
     )
 
 
-def unreadable(problems: Iterable[Problem]) -> Verdict:
+def unreadable(problems: Iterable[Problem]) -> PolicyVerdict:
     """Return the verdict of a policy with problems: nothing enters."""
     first = next(iter(problems))
     place = f" (line {first.where.line})" if first.where and first.where.line else ""
     text = f"promotion.yaml is invalid{place}: {first.message}"
-    return Verdict((Reason("policy", _line(text)),))
+    return PolicyVerdict((Reason("policy", _line(text)),))
 
 
 def time_text(time: datetime, now: datetime) -> str:

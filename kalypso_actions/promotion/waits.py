@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
-from kalypso_actions.promotion.policy import Verdict
+from kalypso_actions.promotion.policy import PolicyVerdict
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import (
     CI_CONTEXT,
@@ -18,7 +18,7 @@ from kalypso_actions.promotion.statuses import (
     posted_for,
 )
 
-OPEN: Final = Verdict()
+OPEN: Final = PolicyVerdict()
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
@@ -74,7 +74,7 @@ class EnvironmentMoment:
     proposals: tuple[PipelineProposal, ...]
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
-    closed: Verdict = OPEN
+    closed: PolicyVerdict = OPEN
 
     @property
     def state(self) -> State | None:
@@ -170,7 +170,7 @@ def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
         yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
 
 
-def _of_policy(closed: Verdict) -> Iterator[Wait]:
+def _of_policy(closed: PolicyVerdict) -> Iterator[Wait]:
     """Yield what keeps commits out of the environment."""
     for reason in closed.reasons:
         match reason.rule:

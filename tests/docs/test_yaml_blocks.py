@@ -33,13 +33,14 @@ WORKFLOWS: Final = [
 HOOKS: Final = [
     (page, block) for page, block in BLOCKS if block.path.endswith("/.pre-commit-config.yaml")
 ]
+OF_DEPENDABOT: Final = [(page, block) for page, block in BLOCKS if "\nupdates:\n" in block.text]
 OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if block.path.startswith("clusters/")]
 """Manifests that people apply on clusters: `test_connect_a_cluster` checks them."""
 
 DOCUMENTS: Final = [
     (page, block)
     for page, block in BLOCKS
-    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_CLUSTERS]
+    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_DEPENDABOT, *OF_CLUSTERS]
 ]
 
 ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")

@@ -177,6 +177,9 @@ CALLS: Final = {
     "repositories.id_of_name": call(
         lambda github, _: repositories.id_of_name(github, FLEET, FLEET), "GET R"
     ),
+    "repositories.is_same": call(
+        lambda github, _: repositories.is_same(github, FLEET, FLEET), "GET R"
+    ),
     "repositories.get": call(lambda github, _: repositories.get(github, FLEET), "GET R"),
     "repositories.settings": call(
         lambda github, _: repositories.settings(github, FLEET),

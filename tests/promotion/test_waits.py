@@ -13,7 +13,7 @@ from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestVi
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy
 from kalypso_actions.promotion.environments import in_order, previous_of
-from kalypso_actions.promotion.policy import EntryFacts, Verdict, closed, unreadable
+from kalypso_actions.promotion.policy import EntryFacts, PolicyVerdict, closed, unreadable
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import CI_CONTEXT
 from kalypso_actions.promotion.waits import (
@@ -235,7 +235,7 @@ FREEZE = Freeze("year end", NOON, NOON + timedelta(hours=1))
     ],
     ids=["hold", "freeze", "invalid"],
 )  # fmt: skip
-def test_what_a_policy_keeps_closed(verdict: Verdict, wait: Wait) -> None:
+def test_what_a_policy_keeps_closed(verdict: PolicyVerdict, wait: Wait) -> None:
     assert wait in waits_of(moment("Deployed", closed=verdict))
 
 

@@ -38,9 +38,9 @@ from kalypso_actions.promotion.cd_decision import (
     unknown_origin,
 )
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.policy import Verdict
+from kalypso_actions.promotion.policy import PolicyVerdict
 
-LETS_IN: Final = Verdict()
+LETS_IN: Final = PolicyVerdict()
 
 CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected", "waiting"]
 
@@ -68,7 +68,7 @@ class CdReading:
     changes: Mapping[str, bytes] = field(default_factory=dict)
     auto_merges: tuple[DisableAutoMerge, ...] = ()
     problems: Sequence[Problem] = ()
-    verdict: Verdict = LETS_IN
+    verdict: PolicyVerdict = LETS_IN
     overridden: bool = False
     waiting: tuple[str, ...] = ()
     has_policy: bool = False

@@ -38,10 +38,10 @@ from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.policy import Verdict
+from kalypso_actions.promotion.policy import PolicyVerdict
 from kalypso_actions.report.pull_request import is_ours
 
-OPEN: Final = Verdict()
+OPEN: Final = PolicyVerdict()
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
 """Whose pull request it is: `ours` is our proposal to a GitOps branch, `former` the same of a
@@ -63,7 +63,7 @@ class EnvironmentSnapshot:
     sources: Snapshot
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
-    closed: Verdict = OPEN
+    closed: PolicyVerdict = OPEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
 from kalypso_actions.promotion.policy import (
     EntryFacts,
-    Verdict,
+    PolicyVerdict,
     closed,
     evaluate,
     overridden,
@@ -66,7 +66,7 @@ def read_verdict(
     *,
     goes_back: bool = False,
     person: str = "",
-) -> Verdict:
+) -> PolicyVerdict:
     """Return whether the policy of an environment lets a commit of main in now.
 
     With `goes_back`, a `person` asks for a commit that is older than the environment's. Raises
@@ -76,7 +76,7 @@ def read_verdict(
     if reading.problems:
         return unreadable(reading.problems)
     if reading.policy is None:
-        return Verdict()
+        return PolicyVerdict()
     name, now = branch.environment.name, context.runtime.now()
     if goes_back and was_deployed(name, commit, context):
         facts = EntryFacts(name, commit, rolls_back=True, person=person)
@@ -91,7 +91,7 @@ def read_closed(
     tracked_commits: Sequence[str | None],
     environments: Mapping[str, Environment],
     context: CommandContext,
-) -> Verdict:
+) -> PolicyVerdict:
     """Return the freezes and holds that keep schedule from proposing what the branch names.
 
     `tracked_commits` are those of the GitOps branches. What cd has let in all the same, goes on:
@@ -106,7 +106,7 @@ def read_closed(
         return verdict
     record = own_statuses(context, commit).get(overridden(name, "").context.lower())
     if record is not None or was_deployed(name, commit, context):
-        return Verdict()
+        return PolicyVerdict()
     before = replace(branch, promoted_commit=behind[0])
     reading = _EntryReading(policy, before, commit, environments, context, now)
     labels, unknown = reading.labels()

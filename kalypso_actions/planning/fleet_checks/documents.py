@@ -20,6 +20,7 @@ from kalypso_actions.model.kinds import (
     Template,
 )
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.planning.config_checks import KEY_UNSET
 from kalypso_actions.planning.fleet_checks.policies import label_advice
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.platform_config import parse_value
@@ -35,7 +36,6 @@ from kalypso_actions.rendering import unknown_fields
 FIELD_UNKNOWN: Final = "template-field-unknown"
 CONTENT_TYPES: Final = frozenset({"", "sh", "yaml"})
 NO_VALUE: Final = "template-no-value"
-KEY_UNSET: Final = "template-key-unset"
 FAILURES: Final = frozenset({"template-failed", NO_VALUE})
 """The problems that an unknown field of a template causes."""
 

@@ -12,7 +12,7 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, held
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.promotion.policy import Verdict
+from kalypso_actions.promotion.policy import PolicyVerdict
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.breaks import breaks, returning, turned
 from tests.commands.chain.organisation import Organisation
@@ -39,7 +39,7 @@ def warned(result: CommandResult) -> list[str]:
     return [item.message for item in result.document.warnings if "proposed:" in item.message]
 
 
-@breaks("schedule proposes during a freeze", returning(read_closed, Verdict()), case="freeze")
+@breaks("schedule proposes during a freeze", returning(read_closed, PolicyVerdict()), case="freeze")
 @pytest.mark.parametrize(
     ("spec", "inputs", "reason"),
     [
