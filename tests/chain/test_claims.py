@@ -59,7 +59,7 @@ def test_a_commit_that_still_waits_for_its_approval(chain: Chain, how: str) -> N
     )
     assert claim(chain, commit, forged) == ["check-promote dev: refused"]
     assert (chain.waiting, chain.has("stage")) == (["cd dev"], first)
-    assert chain.statuses("dev").get(commit, "") == chain.status(commit, "stage") == ""
+    assert (chain.status(commit, "dev"), chain.status(commit, "stage")) == ("Waiting: cd", "")
 
 
 def test_the_chain_continues_after_a_forgery(chain: Chain) -> None:

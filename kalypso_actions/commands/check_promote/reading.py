@@ -159,14 +159,18 @@ def _promotion_problem(
 ) -> Problem | None:
     """Return why the commit that a merge names is none to promote; None if there is no reason.
 
-    Raise UsageError if the trees were made of another commit than their tracking files name.
+    Raise UsageError for a promotion of a commit that the environment has named, if the trees were
+    made of another one than their tracking files name. What it has not named is no promotion.
     """
     found = replace(request, promoted_commit=merge.promoted_commit or None)
-    if merge.kind == "promotion" and (problem := _contradiction(found, own, context)):
-        raise UsageError.of([problem])
-    return _main_problem(found, context) or never_named(
+    problem = _main_problem(found, context) or never_named(
         found, environment, reading, context.environments(), context
     )
+    if problem or merge.kind != "promotion":
+        return problem
+    if contradiction := _contradiction(found, own, context):
+        raise UsageError.of([contradiction])
+    return None
 
 
 def _contradiction(
