@@ -257,7 +257,9 @@ def _meaning(
     main = next((base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO), "")
     if meaning.kind != "promotion" or position is None:
         return meaning
-    subject = "" if _hidden(proposal, [main], lookups) else position.subject
+    # Nothing that GitHub shows is less visible than a private repository.
+    is_shown = proposal.known.overview.visibility == "private"
+    subject = position.subject if is_shown or not _hidden(proposal, [main], lookups) else ""
     for item in found:
         if repository_key(item.repository) == repository_key(main) and item.head == meaning.commit:
             return meaning.with_commits(subject, item.total, item.behind)

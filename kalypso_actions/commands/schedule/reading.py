@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Final, Literal
 
 from kalypso_actions.clients.github import GitHubError, commits, overviews, pull_requests
@@ -201,8 +202,9 @@ def read_proposals(
     """
     if plan.faults or plan.problems:
         return tuple(_open_only(branch, context) for branch in snapshot.branches)
+    latest = cache(partial(_latest, snapshot.sources, plan, context))
     return tuple(
-        _proposals(branch, changes, plan, snapshot, context)
+        _proposals(branch, changes, plan, snapshot, latest, context)
         for branch, changes in zip(snapshot.branches, plan.trees, strict=True)
     )
 
@@ -218,6 +220,7 @@ def _proposals(
     changes: TreeChanges,
     plan: Plan,
     snapshot: EnvironmentSnapshot,
+    read_latest: Callable[[], tuple[CommitStatus | None, tuple[Problem, ...]]],
     context: CommandContext,
 ) -> BranchProposals:
     proposed = propose(changes, branch.tree, plan.environment, plan.promoted_commit)
@@ -236,7 +239,7 @@ def _proposals(
         on_own_branch = earlier.on_own_branch()
         restrictions = earlier.restrictions(proposed)
         if proposed.continues:
-            latest, refusals = _latest(snapshot.sources, plan, context)
+            latest, refusals = read_latest()
     identity = context.github.identity(branch.repository)
     open_pulls = _open_pulls(overview, from_own, branch, context)
     elsewhere = [pull for pull in from_own if pull.base_branch != branch.branch]

@@ -19,8 +19,8 @@ FIRST = 15
 """Our branch, the labels and the pull request do not exist yet."""
 UPDATED = 12
 UNCHANGED = 7
-AFTER_MERGE = (15, 15, 9)
-"""The same after the first pull request was merged."""
+AFTER_MERGE = (16, 16, 10)
+"""The same after the first pull request was merged: the text says whether a deployment goes on."""
 PROMOTIONS = (17, 17)
 """Another commit of main in a new pull request, and in the same one."""
 FIRST_COMMIT = 14
