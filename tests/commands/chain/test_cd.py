@@ -56,9 +56,11 @@ def test_a_deployed_commit_stays_deployed(acme: Organisation) -> None:
     acme.status(old, DEV, "Deployed", "success")
     run(acme, new)
     assert acme.statuses(old) == {DEV: ("success", "Deployed")}
-    acme.status(new, DEV, "Deployed")
-    run(acme, new)
-    assert acme.statuses(new) == {DEV: ("success", "Deployed")}
+    # A version before posted it as pending.
+    for state in ("success", "pending"):
+        acme.status(new, DEV, "Deployed", state)
+        run(acme, new)
+        assert acme.statuses(new) == {DEV: (state, "Deployed")}
 
 
 def test_other_content_stays(acme: Organisation) -> None:

@@ -170,11 +170,13 @@ def test_a_commit_that_does_not_exist(acme: Organisation) -> None:
         run(acme, commit="e" * 40)
 
 
-@pytest.mark.parametrize("writes", range(3))
+@pytest.mark.parametrize("writes", range(4))
 def test_killed_and_run_again(acme: Organisation, writes: int) -> None:
     commit = acme.commit({"notes.txt": "1"})
     assert is_killed(writes, lambda: run(acme))
     run(acme)
-    assert acme.statuses(commit) == {CONTEXT: ("success", "4 assignments in 2 environments")}
-    assert acme.status_history(commit) == [(CONTEXT, "4 assignments in 2 environments")]
+    checked, waits = "4 assignments in 2 environments", "Waiting: cd"
+    posted = {CONTEXT: ("success", checked), "dev environment": ("pending", waits)}
+    assert acme.statuses(commit) == posted
+    assert acme.status_history(commit) == [(CONTEXT, checked), ("dev environment", waits)]
     assert set(map(str, acme.dispatches())) == {str(cd(commit))}

@@ -148,7 +148,7 @@ def test_a_token_that_may_only_read_holds_it_against_the_repositories_all_the_sa
 ) -> None:
     commit = main_commit(acme)
     merged = merge(acme, commit)
-    acme.status(commit, CD, "Starting, attempt 1: ci")
+    acme.status(commit, CD, "Starting, attempt 1: ci", "success")
     token = acme.sandbox.create_token(
         "actions", {"contents": "read"}, repositories=[CONTROL_PLANE, GITOPS]
     )
