@@ -244,9 +244,10 @@ def _document(
 ) -> NotifyDocument:
     promoted = next((check for check in started if check.commit), None)
     first = promoted or next(iter(started), None)
+    is_unknown = any(check.kind == "unknown" for check in started)
     return NotifyDocument(
         environments=tuple(check.environment for check in started),
-        promoted=promoted is not None,
+        promoted=None if is_unknown else promoted is not None,
         promoted_commit=promoted.commit if promoted else "",
         run_url=first.url if first else "",
         warnings=ProblemEntry.all_of(warnings),

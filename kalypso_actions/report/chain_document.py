@@ -263,14 +263,14 @@ class NotifyDocument(ChainDocument):
     """The output of `kalypso notify --output json`."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "promoted": "true if the push is a promotion.",
-        "promoted-commit": "The promoted commit of main.",
+        "promoted": "true if the push is a promotion; empty with a notifier, which does not know.",
+        "promoted-commit": "The promoted commit of main; empty with a notifier.",
         "run-url": "The page of the started run, if GitHub names it.",
     }
 
     schema_name: str = Field("kalypso.notify/v1", alias="schema")
     environments: tuple[str, ...] = ()
-    promoted: bool = False
+    promoted: bool | None = False
     promoted_commit: str = ""
     run_url: str = ""
 

@@ -283,7 +283,8 @@ def test_a_notifier_tells_of_a_push(acme: Organisation, notifier: dict[str, Any]
     result = run(acme, **notifier, **given)
     assert starts(acme) == [checks(merged)]
     told = document(result)
-    assert (told.environments, told.promoted, told.promoted_commit) == (("dev",), False, "")
+    assert (told.environments, told.promoted, told.promoted_commit) == (("dev",), None, "")
+    assert told.outputs() == {"promoted": "", "promoted-commit": "", "run-url": told.run_url}
     assert told.run_url.startswith(f"{acme.url()}/actions/")
     assert told.warnings == ()
     assert not any("may use more" in line for line in acme.logged)
