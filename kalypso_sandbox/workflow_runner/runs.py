@@ -386,9 +386,13 @@ class WorkflowRunner:
                 failed = failed or bool(completed.exit_code and not step.may_fail)
             if failed:
                 break
-            given = {name: filled(text, {"steps": outputs}) for name, text in job.outputs.items()}
-            self._needs(run)[job.name] = {"outputs": given}
+            self.keep_outputs(run, job, outputs)
         return done
+
+    def keep_outputs(self, run: Run, job: Job, steps: Mapping[str, Any]) -> None:
+        """Keep the outputs of a job that has succeeded; `steps` is its context of that name."""
+        given = {name: filled(text, {"steps": steps}) for name, text in job.outputs.items()}
+        self._needs(run)[job.name] = {"outputs": given}
 
     def _needs(self, run: Run) -> dict[str, Any]:
         return self.outputs.setdefault((run.event.id, run.workflow.path), {})

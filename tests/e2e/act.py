@@ -41,17 +41,19 @@ class Annotation:
 class JobRun:
     """The result of a job: `success`, `failure` or `skipped`, and the outputs of its steps.
 
-    `outputs` has the outputs of all steps, because their names differ here; people see `log`.
+    `steps` has the outputs of each step by its `id`, `outputs` those of all steps, because their
+    names differ here; people see `log`.
     """
 
     result: str
     outputs: Mapping[str, str]
+    steps: Mapping[str, Mapping[str, str]]
     summary: str
     annotations: Sequence[Annotation]
     log: str
 
 
-SKIPPED: Final = JobRun("skipped", {}, "", (), "")
+SKIPPED: Final = JobRun("skipped", {}, {}, "", (), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,22 +160,27 @@ def read_run(lines: Iterable[str], job: str) -> JobRun:
             entry["msg"] for entry in entries if entry.get("level") in ("error", "fatal")
         )
         raise ValueError(f"act did not run the job {job}\n{others}")
-    outputs: dict[str, str] = {}
+    steps: dict[str, dict[str, str]] = {}
     summaries: dict[str, str] = {}
     annotations: list[Annotation] = []
     log: list[str] = []
     for entry in entries:
-        command, steps = entry.get("command"), entry.get("stepID", [])
-        if command == "set-output" and len(steps) == 1:
-            outputs[entry["name"]] = entry["arg"]
-        elif command == "summary" and len(steps) == 1:
-            summaries[steps[0]] = entry["content"]
+        command, step_ids = entry.get("command"), entry.get("stepID", [])
+        if command == "set-output" and len(step_ids) == 1:
+            steps.setdefault(step_ids[0], {})[entry["name"]] = entry["arg"]
+        elif command == "summary" and len(step_ids) == 1:
+            summaries[step_ids[0]] = entry["content"]
         elif command in LEVELS:
             annotations.append(Annotation(command, entry["arg"], entry.get("kvPairs") or {}))
         if command != MASKS and entry.get("job"):
             log.append(entry["msg"].rstrip("\n"))
     return JobRun(
-        result, outputs, "\n".join(summaries.values()), annotations, "\n".join(log) + "\n"
+        result=result,
+        outputs={name: value for outputs in steps.values() for name, value in outputs.items()},
+        steps=steps,
+        summary="\n".join(summaries.values()),
+        annotations=annotations,
+        log="\n".join(log) + "\n",
     )
 
 

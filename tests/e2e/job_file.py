@@ -12,22 +12,26 @@ from typing import Any
 import yaml
 
 ARTIFACTS = ("actions/upload-artifact@", "actions/download-artifact@")
+OF_OTHERS = "needs."
 
 
 def alone(content: bytes, job: str, artifacts: Path = Path("artifacts")) -> str:
-    """Return the workflow with this job only, without the job's `needs`.
+    """Return the workflow with this job only, without the job's `needs`, and without its condition
+    if that uses outputs of another job: the caller must have checked it.
 
     Artifacts are folders of `artifacts`: act does not implement GitHub's actions for them. Raises
-    ValueError if the job uses outputs of another one.
+    ValueError if the job uses outputs of another one elsewhere.
     """
     document: dict[Any, Any] = yaml.safe_load(content)
     # YAML 1.1 reads `on` as true.
     document = {"on" if key is True else key: value for key, value in document.items()}
     described = dict(document["jobs"][job])
     described.pop("needs", None)
+    if OF_OTHERS in described.get("if", ""):
+        del described["if"]
     described["steps"] = [_with_copies(step, artifacts) for step in described["steps"]]
     written = yaml.safe_dump(described)
-    if "needs." in written:
+    if OF_OTHERS in written:
         raise ValueError(f"the job {job} uses outputs of others, which are not handed on here")
     return yaml.safe_dump({**document, "jobs": {job: described}}, sort_keys=False)
 

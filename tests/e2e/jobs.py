@@ -76,7 +76,8 @@ class Jobs:
     def run(self, run: Run) -> list[FinishedJob]:
         """Run the jobs of a workflow in the order of their needs, and return them.
 
-        A job is skipped unless all that it needs have succeeded.
+        A job is skipped unless all that it needs have succeeded; a job whose condition does not
+        hold is left out.
         """
         record = self._workflows.record(run.event)
         finished: dict[str, FinishedJob] = {}
@@ -85,6 +86,9 @@ class Jobs:
             may_run = all(finished[name].outcome.result == "success" for name in job.needs)
             finished[job.name] = self._job(run, job, run_id, skipped=not may_run)
             self.finished.append(finished[job.name])
+            steps = finished[job.name].outcome.steps
+            outputs = {name: {"outputs": given} for name, given in steps.items()}
+            self._workflows.keep_outputs(run, job, outputs)
         failed = any(job.outcome.result != "success" for job in finished.values())
         conclusion = "failure" if failed else "success"
         self._workflows.conclude(record, conclusion)
@@ -130,8 +134,9 @@ class Jobs:
             **self._environment,
             "GITHUB_REF": event.ref,
             "GITHUB_REPOSITORY": event.repository,
-            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ATTEMPT": str(run.attempt),
             "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_TRIGGERING_ACTOR": run.starter,
             "SHA_REF": event.commit,  # act's name for GITHUB_SHA
         }
         if job.permissions and ID_TOKEN in job.permissions:

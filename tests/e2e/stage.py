@@ -72,7 +72,7 @@ def _word(command: str, outcome: JobRun) -> str:
             actions = [pull["action"] for pull in json.loads(outputs["pull-requests"])]
             word = ", ".join([*actions, *(["promoted"] if outputs["promoted"] == "true" else [])])
         case "notify":
-            word = "promotion" if outputs["promoted"] == "true" else "configuration"
+            word = "started" if outputs["run-url"] else "done"
         case _:
             word = "done"
     return word

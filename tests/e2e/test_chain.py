@@ -134,8 +134,8 @@ OUTPUTS = {
         "requeue-time": "",
     },
     "notify": {
-        "promoted": "true",
-        "promoted-commit": "ID",
+        "promoted": "",
+        "promoted-commit": "",
         "run-url": "URL/acme/control-plane/actions/runs/N",
     },
     "check-promote": {

@@ -19,6 +19,7 @@ jobs:
     steps: [{run: "true"}]
   deploy:
     needs: verify
+    if: needs.verify.outputs.waiting-for == ''
     environment: ${{ inputs.environment }}
     runs-on: ubuntu-latest
     steps: [{run: "echo $A", env: {A: "yes"}}]
@@ -29,6 +30,7 @@ def test_all_of_the_file_stays_but_the_other_jobs() -> None:
     written = yaml.load(alone(FILE, "deploy"), yaml.BaseLoader)
     expected = yaml.load(FILE, yaml.BaseLoader)
     del expected["jobs"]["verify"], expected["jobs"]["deploy"]["needs"]
+    del expected["jobs"]["deploy"]["if"]
     assert written == expected
     assert list(written) == list(expected)
 
@@ -37,3 +39,10 @@ def test_a_job_that_needs_outputs_of_another_is_refused() -> None:
     file = FILE.replace(b"echo $A", b"echo ${{ needs.verify.outputs.commit }}")
     with pytest.raises(ValueError, match="the job deploy uses outputs of others"):
         alone(file, "deploy")
+
+
+def test_a_condition_on_the_event_stays() -> None:
+    condition = "github.event_name == 'push'"
+    file = FILE.replace(b"needs.verify.outputs.waiting-for == ''", condition.encode())
+    written = yaml.load(alone(file, "deploy"), yaml.BaseLoader)
+    assert written["jobs"]["deploy"]["if"] == condition
