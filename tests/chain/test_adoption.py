@@ -62,6 +62,20 @@ def test_an_upstream_control_plane_is_adopted(open_chain: OpenChain) -> None:
     chain.expect_everywhere(commit, RELEASE="one")
 
 
+def test_write_access_to_an_adopted_branch_promotes_nothing(open_chain: OpenChain) -> None:
+    """Its tree has no `sources.json`, and no commit has a status that could contradict."""
+    chain = open_chain(Layout(), at_rest=False)
+    adopted(chain)
+    before = chain.has("stage")
+    commit = chain.merge_to_main(RELEASE="one")
+    chain.run_everything(but={"cd"})
+    chain.acme.commit({".github/tracking/Promoted_Commit_Id": commit}, "dev", GITOPS)
+    told = chain.run_everything(but={"cd"})
+    assert told == ["notify: tells of dev", "check-promote dev: compliant"]
+    assert (chain.waiting, chain.has("stage")) == (["cd dev"], before)
+    assert (chain.status(commit, "dev"), chain.status(commit, "stage")) == ("Waiting: cd", "")
+
+
 def test_no_folder_is_deleted_while_its_owner_is_unknown(open_chain: OpenChain) -> None:
     """Without `sources.json`, any folder may belong to the unreadable registration."""
     chain = open_chain(Layout(), at_rest=False)
