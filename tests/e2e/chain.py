@@ -54,16 +54,16 @@ class Chain:
     secrets: Mapping[str, str] = field(repr=False)
     token: str = field(repr=False)
 
-    def ask(self, path: str, body: Mapping[str, Any]) -> None:
-        """Post to GitHub's API, below `/repos/`, as a person."""
+    def ask(self, path: str, body: Mapping[str, Any], token: str = "") -> None:
+        """Post to GitHub's API, below `/repos/`, as a person, or with another token."""
         url = f"{self.sandbox.api_url}/repos/{path}"
-        headers = {"authorization": f"Bearer {self.token}"}
+        headers = {"authorization": f"Bearer {token or self.token}"}
         requests.post(url, json=body, headers=headers, timeout=60).raise_for_status()
 
-    def dispatch(self, workflow: str, inputs: Mapping[str, str]) -> None:
-        """Start a workflow of the control plane's main as a person."""
+    def dispatch(self, workflow: str, inputs: Mapping[str, str], token: str = "") -> None:
+        """Start a workflow of the control plane's main as a person, or with another token."""
         path = f"{CONTROL_PLANE}/actions/workflows/{workflow}/dispatches"
-        self.ask(path, {"ref": "main", "inputs": dict(inputs)})
+        self.ask(path, {"ref": "main", "inputs": dict(inputs)}, token)
 
     def run_due(self) -> list[FinishedJob]:
         """Run all started workflows and those that they start; return the result of each job."""

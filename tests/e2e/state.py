@@ -114,7 +114,7 @@ def _statuses(repository: Repository, url: str) -> list[list[tuple[str, str, str
 def _pull_requests(repository: Repository, url: str) -> list[PullRequest]:
     return [
         PullRequest(
-            title=issue.title,
+            title=masked(issue.title, url),
             body=masked(issue.body or "", url),
             labels=sorted(issue.labels),
             base=issue.pull_request.base_branch,

@@ -120,6 +120,7 @@ OUTPUTS = {
         "environment-commit": "ID",
         "pull-request-number": "",
         "pull-request-url": "",
+        "waiting-for": "",
     },
     "schedule": {
         "changed": "true",
@@ -128,6 +129,7 @@ OUTPUTS = {
         "assignments": "6",
         "digest": "v1:ID",
         "pull-requests": '[{"repository":"acme/gitops","number":1,'
+        '"title":"dev: promote ID \\"Register hello-world\\"",'
         '"url":"URL/acme/gitops/pull/1","action":"created","autoMerge":false}]',
         "pull-request-number": "1",
         "pull-request-url": "URL/acme/gitops/pull/1",

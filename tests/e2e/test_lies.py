@@ -1,4 +1,4 @@
-"""A dispatch with a false claim ends before any job enters an environment."""
+"""A dispatch with a false claim, or by a bot, ends before any job enters an environment."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS, OF_NOTIFIER, OWNER
 from tests.e2e.chain import Chain
 from tests.e2e.conftest import Played
 from tests.e2e.state import state
+from tests.git_repositories import git
 
 pytestmark = pytest.mark.e2e
 
@@ -42,9 +43,38 @@ def test_it_is_refused(
     chain: Chain, played: Played, workflow: str, inputs: Mapping[str, str], message: str
 ) -> None:
     commits = heads(chain)
+    is_refused(chain, workflow, {n: commits.get(v, v) for n, v in inputs.items()}, message)
+
+
+@pytest.mark.parametrize(
+    ("workflow", "promoted_from", "message"),
+    [
+        ("cd.yaml", "", "only a person may"),
+        ("cd.yaml", "dev", "but no status 'kalypso / "),
+        ("rollback.yaml", "", "only a person may"),
+    ],
+)
+def test_the_notifier_promotes_nothing(
+    chain: Chain, played: Played, workflow: str, promoted_from: str, message: str
+) -> None:
+    """Start workflows with the permissions of the key in the GitOps repository."""
+    app = int(chain.sandbox.repository(GITOPS).variables["KALYPSO_NOTIFIER_APP_ID"])
+    notifier = chain.sandbox.create_token(
+        "installation", OF_NOTIFIER, owner=OWNER, repositories=[CONTROL_PLANE], app_id=app
+    )
+    inputs = {"environment": "stage"}
+    if workflow == "cd.yaml":
+        repository = chain.sandbox.git(CONTROL_PLANE).git_dir
+        unrecorded = git(repository, "rev-list", "--max-parents=0", "main").strip()
+        inputs |= {"promoted_commit_id": unrecorded, "promoted_from": promoted_from}
+    is_refused(chain, workflow, inputs, message, notifier)
+
+
+def is_refused(
+    chain: Chain, workflow: str, inputs: Mapping[str, str], message: str, token: str = ""
+) -> None:
     before = state(chain.sandbox, chain.sandbox.url)
-    claims = {name: commits.get(value, value) for name, value in inputs.items()}
-    chain.dispatch(workflow, claims)
+    chain.dispatch(workflow, inputs, token)
     verify, entering = chain.run_due()
     assert (verify.name, verify.outcome.result) == ("verify", "failure")
     assert (entering.deploys_to, entering.outcome.result) == (inputs["environment"], "skipped")
