@@ -235,6 +235,21 @@ class Reach:
             labels
         )
 
+    def beside(self, labels: Sequence[Label]) -> Mapping[str, set[str]]:
+        """Return the values that labels of a cluster type and a target with `labels` may have.
+
+        Some may still not occur together: see `includes`.
+        """
+        values: defaultdict[str, set[str]] = defaultdict(set)
+        for side, other in (
+            (self._cluster_types, self._targets),
+            (self._targets, self._cluster_types),
+        ):
+            own = tuple(label for label in labels if not other.has([label]))
+            for key, of_side in side.values(own).items():
+                values[key] |= of_side
+        return values
+
     def labels(self) -> Iterator[Mapping[str, str]]:
         """Return the labels of each cluster type and target, with their names."""
         yield from self._cluster_types.objects
@@ -247,6 +262,7 @@ class _Side:
     def __init__(self, objects: Iterable[Mapping[str, str]]) -> None:
         self.objects = list(objects)
         self._having: dict[Label, set[int]] = {}
+        self._values: dict[tuple[Label, ...], Mapping[str, set[str]]] = {}
         for number, labels in enumerate(self.objects):
             for label in labels.items():
                 self._having.setdefault(label, set()).add(number)
@@ -254,6 +270,17 @@ class _Side:
     def has(self, labels: Iterable[Label]) -> bool:
         """Return whether one object has all these labels."""
         return bool(set.intersection(*(self._with(label) for label in labels)))
+
+    def values(self, labels: tuple[Label, ...]) -> Mapping[str, set[str]]:
+        """Return the values of each label of the objects that have all these labels."""
+        if labels not in self._values:
+            found: defaultdict[str, set[str]] = defaultdict(set)
+            everywhere = set(range(len(self.objects)))
+            for number in everywhere.intersection(*map(self._with, labels)):
+                for key, value in self.objects[number].items():
+                    found[key].add(value)
+            self._values[labels] = found
+        return self._values[labels]
 
     def lacking(self, labels: Sequence[Label]) -> set[tuple[Label, ...]]:
         """Return the labels that each object lacks, each combination once."""

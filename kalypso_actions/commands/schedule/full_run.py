@@ -1,6 +1,6 @@
 """A full run of schedule, from its first read to its last write.
 
-    read → plan → decide → writes → carry out → document
+    read → plan → decide → end auto-merges → details → writes → carry out → document
 
 reading    the environment, and what GitHub knows of the proposals to its GitOps branches
 decision   a proposal for each GitOps branch
@@ -12,17 +12,18 @@ What happens if …
 
 - main or the environment's branch moves during the run, somebody changes files of the environment
   in a GitOps branch, or another run of schedule pushes first: a condition among the writes fails,
-  or the push does, before anything is merged. Everything is read again, at most `ATTEMPTS` times;
-  then the run fails. The branch of an application is not checked: this run uses the commit that
-  it has read, and poll starts schedule for the next one.
+  or the push does, before anything is merged. Everything is read again, in at most `ATTEMPTS`
+  attempts; then the run fails. The branch of an application is not checked: this run uses the
+  commit that it has read, and poll starts schedule for the next one.
 - the repository of a registration cannot be read: planning takes its last good commit or, without
   one, keeps the folders of its targets, with a warning and an issue. With `on-source-failure:
   block`, nothing is proposed, and the run fails.
 - two GitOpsRepos differ: each has a proposal of its own. A branch that already has its content
   gets no pull request, and an open one is closed. The others are all pushed before the first pull
   request is opened, and all are open before the first one is merged.
-- GitHub refuses a merge: the pull request stays open with a warning, and the other merges and
-  writes follow. poll starts schedule again when the state of the pull request has changed.
+- GitHub refuses a merge: the pull request stays open with a warning, the other merges and writes
+  follow, and the run succeeds. poll starts schedule again when the state of the pull request has
+  changed.
 """
 
 from __future__ import annotations

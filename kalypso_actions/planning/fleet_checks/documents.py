@@ -1,4 +1,4 @@
-"""Templates with a type that Kubernetes refuses, or that does not fit their use."""
+"""Templates of the wrong type, layers that never count, and schemas that describe nothing."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice, product
+from math import prod
 from typing import Final
 
 from kalypso_actions.config_schemas import properties, schema_fault, unknown_keywords
@@ -158,9 +159,6 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
         yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
 
 
-MOST_PAIRS: Final = 1_000
-"""The most pairs of layers with the same labels to compare for a key; one of them is reported."""
-
 _Labels = tuple[Label, ...]
 
 
@@ -173,6 +171,7 @@ class _Layers:
         for entry in read_entries(scope.fleet.config_maps):
             self.entries.setdefault(entry.key, []).append(entry)
         self._reached: dict[_Labels, bool] = {}
+        self._values: dict[_Labels, Mapping[str, set[str]]] = {}
 
     def winner(self, entry: LayerKey) -> LayerKey | None:
         """Return a later layer that applies wherever a layer applies, and replaces its value."""
@@ -204,8 +203,8 @@ class _Layers:
             for entry in entries:
                 by_labels.setdefault(tuple(key for key, _ in entry.labels), []).append(entry)
             for first, second in combinations(by_labels.values(), 2):
-                pairs = islice(product(first, second), MOST_PAIRS)
-                yield from islice(filter(self._is_conflict, map(_in_order(entries), pairs)), 1)
+                pairs = map(_in_order(entries), self._together(first, second))
+                yield from islice(filter(self._is_conflict, pairs), 1)
             for labels in by_labels.values():
                 before: dict[_Labels, LayerKey] = {}
                 for entry in labels:
@@ -213,6 +212,31 @@ class _Layers:
                     before[entry.labels] = entry
                     if self._is_conflict(pair):
                         yield pair
+
+    def _together(
+        self, first: Sequence[LayerKey], second: Sequence[LayerKey]
+    ) -> Iterator[tuple[LayerKey, LayerKey]]:
+        """Yield the pairs of layers that may apply together, and perhaps more.
+
+        A fleet has thousands of sites with a region each: only one region is beside a site.
+        """
+        by_labels: dict[_Labels, list[LayerKey]] = {}
+        for other in second:
+            by_labels.setdefault(other.labels, []).append(other)
+        for one in first:
+            beside = self._beside(one.labels)
+            values = [("", *sorted(beside.get(key, ()))) for key, _ in second[0].labels]
+            if prod(map(len, values)) > len(by_labels):
+                yield from ((one, other) for other in second)
+                continue
+            for combination in product(*values):
+                labels = zip((key for key, _ in second[0].labels), combination, strict=True)
+                yield from ((one, other) for other in by_labels.get(tuple(labels), ()))
+
+    def _beside(self, labels: _Labels) -> Mapping[str, set[str]]:
+        if labels not in self._values:
+            self._values[labels] = self._scope.reach.beside(labels)
+        return self._values[labels]
 
     def _is_conflict(self, pair: tuple[LayerKey, LayerKey]) -> bool:
         one, other = pair

@@ -7,6 +7,7 @@ import pytest
 from kalypso_actions.planning.fleet_checks.documents import _Layers
 from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import (
+    API,
     Plane,
     edited,
     findings,
@@ -89,6 +90,26 @@ def test_layers_of_one_key(main: str, dev: str, expected: list[tuple[str, str]])
     plane["main"]["k.yaml"] = main
     plane["dev"]["k.yaml"] = dev
     assert notes(plane) == expected
+
+
+@breaks(
+    "a layer is compared with layers of one value alone",
+    turned(_Layers._together, "product(*values)", "list(product(*values))[:1]"),
+)
+def test_sites_of_regions() -> None:
+    plane = sound()
+    sites = {f"s{number:02}": f"r{number % 20:02}" for number in range(60)}
+    plane["dev"]["sites.yaml"] = "---\n".join(
+        f"{API}kind: ClusterType\nmetadata: {{name: {site}, labels: {{site: {site}, region: {region}}}}}\n"
+        "spec: {reconciler: flux, namespaceService: space}\n"
+        for site, region in sites.items()
+    )
+    layers = [layer(f"b-{region}", "'1'", region=region) for region in set(sites.values())]
+    layers += [layer(f"a-{site}", "'1'", site=site) for site in sites]
+    plane["dev"]["layers.yaml"] = "---\n".join(layers)
+    assert notes(plane) == []
+    plane["dev"]["k.yaml"] = layer("c-last", "'2'", site="s59")
+    assert [code for code, _ in notes(plane)] == ["config-overridden", "config-ambiguous"]
 
 
 def test_the_note_names_the_keys_and_the_winner() -> None:
