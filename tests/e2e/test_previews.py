@@ -32,7 +32,7 @@ def text_of(chain: Chain, file: str) -> str:
 
 def changed(chain: Chain, level: str) -> dict[str, str | bytes | None]:
     """Return a change of the configuration, with a secret and a hostile name."""
-    value = f'LOG_LEVEL: {level}\n  DB_PASSWORD: {SECRET}\n  "{HOSTILE}": "1"'
+    value = f'LOG_LEVEL: {level}\n  DB_PASSWORD: {SECRET}\n  NOTE: "{HOSTILE}"'
     return {FILE: text_of(chain, FILE).replace("LOG_LEVEL: info", value)}
 
 
