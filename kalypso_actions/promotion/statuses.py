@@ -185,6 +185,11 @@ def is_waiting(status: CommitStatus | None) -> bool:
     return _state(status) in AT_THE_DOOR
 
 
+def is_outside(status: CommitStatus | None) -> bool:
+    """Return whether the commit has not entered the environment: cd, or its policy, is awaited."""
+    return is_waiting(status) or _state(status) is State.STARTING
+
+
 def is_underway(status: CommitStatus | None) -> bool:
     """Return whether the commit has entered the environment, and its deployment has not ended."""
     return _state(status) in {State.PROMOTED, State.DEPLOYING}

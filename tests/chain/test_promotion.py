@@ -65,7 +65,7 @@ def test_a_configuration_merge_before_the_clusters_have_synced(chain: Chain, sta
     assert len(chain.pull_requests("stage", state="all")) == 2  # with that of the opening
     history = chain.acme.status_history(commit)
     told_of_dev = [text for context, text in history if context == "dev environment"]
-    assert told_of_dev == ["Promoted", "Deploying", "Deployed"]
+    assert told_of_dev == ["Waiting: cd", "Promoted", "Deploying", "Deployed"]
 
 
 def test_a_failure_and_its_correction_by_configuration(chain: Chain) -> None:

@@ -55,7 +55,8 @@ class CdReading:
     newer commit. `changes` are the files to push, from which schedule reads the commit.
     `auto_merges` must not stay enabled. `problems` are warnings about what cannot be read.
     `verdict` is that of the environment's policy at the branch's head, and `overridden` whether a
-    person passes over it; `waiting` are older commits that wait, and never enter behind this one.
+    person passes over it; `waiting` are older commits that wait for the policy or for cd, and never
+    enter behind this one.
     """
 
     branch: EnvironmentBranch
@@ -228,7 +229,7 @@ def with_verdict(
         return facts
     between = statuses_between(facts.branch, inputs.commit, context)
     key = table.context(inputs.environment).lower()
-    waiting = tuple(commit for commit, own in between if table.is_waiting(own.get(key)))
+    waiting = tuple(commit for commit, own in between if table.is_outside(own.get(key)))
     return replace(facts, waiting=waiting)
 
 

@@ -374,7 +374,7 @@ def test_a_missing_permission_is_named(acme: Organisation, spec: str, line: str)
 
 @breaks(
     "older commits wait for ever",
-    turned(reading.with_verdict, "table.is_waiting(own.get(key))", "False"),
+    turned(reading.with_verdict, "table.is_outside(own.get(key))", "False"),
 )
 def test_what_enters_supersedes_every_older_commit_that_waits(acme: Organisation) -> None:
     policy(acme, HELD)
@@ -385,6 +385,19 @@ def test_what_enters_supersedes_every_older_commit_that_waits(acme: Organisation
     assert waits(acme, third) == ""
     for commit in (first, second):
         assert acme.statuses(commit)[DEV] == ("pending", f"Superseded by {third[:7]}")
+
+
+@breaks(
+    "an older commit waits for ever for a run of cd that was lost",
+    turned(
+        reading.with_verdict, "table.is_outside(own.get(key))", "table.is_waiting(own.get(key))"
+    ),
+)
+def test_what_enters_supersedes_an_older_commit_whose_cd_was_lost(acme: Organisation) -> None:
+    older, newer = (change_main(acme, str(number)) for number in range(2))
+    acme.status(older, DEV, "Waiting: cd")
+    assert waits(acme, newer) == ""
+    assert acme.statuses(older)[DEV] == ("pending", f"Superseded by {newer[:7]}")
 
 
 @breaks(
