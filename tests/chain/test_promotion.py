@@ -206,5 +206,5 @@ def test_no_subject_of_a_commit_does_harm(
     assert len(pull["title"]) <= 200
     merge = chain.acme.ask("GET", f"{GITOPS}/git/commits/{chain.acme.head('dev', GITOPS)}")
     assert pull["title"] in merge["message"]
-    assert "notify: promotion of dev" in chain.run_everything()
+    assert "notify: tells of dev" in chain.run_everything()
     chain.expect("dev", commit, RELEASE="one")

@@ -76,7 +76,7 @@ def test_killed_and_run_again(acme: Organisation, mode: str, writes: int) -> Non
             str({DEV: ("pending", "Superseded by <1>")}),
             str({DEV: ("pending", f"Waiting for #{number}")}),
         ]
-        assert last_state["pulls"][0].startswith("Promote <1> to dev")
+        assert last_state["pulls"][0].startswith("dev: promote <1>")
         assert not last_state["started"]
 
 
