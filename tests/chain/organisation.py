@@ -139,10 +139,8 @@ def _with_inputs(text: str, inputs: Mapping[str, str]) -> str:
     """Return a workflow file with more inputs for the action of its last job."""
     more = "".join(f"          {name}: {value}\n" for name, value in inputs.items())
     if inputs.get("mode") == "pull-request":
-        assert text.count("      contents: write ") == 1
-        text = text.replace(
-            "      contents: write ", "      pull-requests: write\n      contents: write "
-        )
+        first, second = text.rsplit("      pull-requests: read ", 1)
+        text = f"{first}      pull-requests: write {second}"
     before, given, after = text.rpartition("        with:\n")
     assert given
     return f"{before}{given}{more}{after}"
