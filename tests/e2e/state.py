@@ -21,6 +21,12 @@ TIMES: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 NUMBERS: Final = re.compile(r", \d+/\d+ clusters comply$")
 """The end of a record that a run posts while it waits, once a minute."""
 
+ONWARD: Final = re.compile(
+    r"[,;] (?:then (?:stage|the environment that NEXT_ENVIRONMENT names, if any)"
+    r"|stage is the last environment)"
+)
+"""What follows an environment: titles and texts do not know what variables say."""
+
 
 @dataclass(frozen=True)
 class PullRequest:
@@ -87,7 +93,7 @@ def state(sandbox: Sandbox, url: str) -> State:
 def masked(text: str, url: str) -> str:
     """Return the text without values that differ between runs."""
     without_runs = RUNS.sub("/actions/runs/N", text.replace(url, "URL"))
-    return IDS.sub("ID", TIMES.sub("TIME", without_runs))
+    return ONWARD.sub("", IDS.sub("ID", TIMES.sub("TIME", without_runs)))
 
 
 def _files(sandbox: Sandbox, repository: Repository, branch: str, url: str) -> dict[str, str]:
