@@ -517,13 +517,25 @@ def _annotation_faults(document: Document) -> Iterator[Problem]:
 
 
 def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
-    """Warn about a list of clusters that is empty, or names one twice."""
+    """Warn about a list of clusters that nobody waits for, or that names one twice."""
     names = [name.lower() for name in value.replace(",", " ").split()]
     twice = sorted({name for name in names if names.count(name) > 1})
-    fault, advice = "names no cluster: none is expected to report", "name them, or remove it"
-    if twice:
+    odd = [name for name in names if "=" in name]
+    fault = advice = ""
+    compliance = _texts(document, "annotations").get(kinds.COMPLIANCE_ANNOTATION)
+    if isinstance(compliance, str) and compliance.strip() == "none":
+        fault = f"has no effect: with {kinds.COMPLIANCE_ANNOTATION}: none, nobody waits for them"
+        advice = f"remove the annotation {kinds.COMPLIANCE_ANNOTATION}"
+    elif not names:
+        fault, advice = "names no cluster: none is expected to report", "name them, or remove it"
+    elif odd:
+        fault, advice = (
+            f"names {odd[0]!r}, which is no cluster",
+            "write the names alone",
+        )
+    elif twice:
         fault, advice = f"names {', '.join(twice)} twice", "name each cluster once"
-    if twice or not names:
+    if fault:
         yield Problem(
             f"ClusterType {document.name!r}: the annotation {kinds.CLUSTERS_ANNOTATION} {fault}",
             document.at("metadata", "annotations", kinds.CLUSTERS_ANNOTATION),

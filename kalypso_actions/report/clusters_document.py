@@ -104,11 +104,11 @@ def _rows(entry: ObservedBranchEntry, at: datetime | None) -> Iterator[tuple[str
     for cluster in entry.clusters:
         name, kind = cluster.name, cluster.cluster_type or "all"
         first = name, kind, "yes" if cluster.expected else "no", cluster.state
-        if not cluster.reports:
+        if len(cluster.reports) != 1:
             yield tuple(map(escape_log_line, (*first, "", "", "", cluster.reason)))
         for report in cluster.reports:
             reported = age(report.reported_at, at) if report.reported_at else ""
-            reason = cluster.reason or report.message
-            row = (*first, report.commit[:7], report.source, reported, reason)
+            row = (*first, report.commit[:7], report.source, reported, cluster.reason)
+            if len(cluster.reports) > 1:
+                row = ("", "", "", report.state, *row[4:7], report.message)
             yield tuple(map(escape_log_line, row))
-            first = "", "", "", ""

@@ -66,6 +66,18 @@ from tests.planning.fleet_checks.control_planes import (
             id="an empty list of clusters",
         ),
         pytest.param(
+            "dev/edge.yaml", "spec:", "  annotations: {kalypso.io/clusters: 'dev=a b'}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"), "write the names alone",
+            id="clusters as init's option takes them",
+        ),
+        pytest.param(
+            "dev/edge.yaml", "spec:",
+            "  annotations: {kalypso.io/clusters: a, kalypso.io/compliance: none}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"),
+            "remove the annotation kalypso.io/compliance",
+            id="clusters that nobody waits for",
+        ),
+        pytest.param(
             "main/registration.yaml", "https://git", "https://bob:hunter2@git",
             ("repository-url-secret", "main/registration.yaml:6"), "revoke it",
             id="a password in a URL",
