@@ -46,7 +46,7 @@ def waits(acme: Organisation, commit: str, **inputs: Any) -> str:
 @breaks("cd writes in spite of a hold", returning(CdReading.waits, False), case="hold")
 @breaks(
     "an invalid policy lets everything in",
-    turned(read_verdict, "unreadable(reading.problems)", "Verdict()"),
+    turned(read_verdict, "unreadable(reading.problems)", "PolicyVerdict()"),
     case="invalid",
 )
 @pytest.mark.parametrize(
