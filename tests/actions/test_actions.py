@@ -151,7 +151,6 @@ def test_outputs_that_a_following_step_reads(acme: Organisation, job: Job) -> No
         "pull-requests": "",
         "pull-request-number": str(pull["number"]),
         "pull-request-url": pull["url"],
-        "waiting-for": "",
         "requeue-time": "",
     }
     assert (pull["repository"], pull["action"]) == (GITOPS, "created")
