@@ -214,7 +214,9 @@ def with_verdict(
     A person may go back to a commit that was deployed there. Raises KalypsoError.
     """
     goes_back = facts.advance.rollback
+    policy = policy_of(facts.branch, context)
     verdict = read_verdict(
+        policy,
         facts.branch,
         inputs.commit,
         environments,
@@ -223,8 +225,7 @@ def with_verdict(
         person=person_of(context) if goes_back else "",
     )
     overridden = bool(inputs.override) and not verdict.is_fulfilled
-    has_policy = policy_of(facts.branch, context).has_file
-    facts = replace(facts, verdict=verdict, overridden=overridden, has_policy=has_policy)
+    facts = replace(facts, verdict=verdict, overridden=overridden, has_policy=policy.has_file)
     if facts.waits or facts.advance.rollback:
         return facts
     between = statuses_between(facts.branch, inputs.commit, context)

@@ -188,7 +188,7 @@ class Repairs:
         if policy.policy and policy.policy.queue == "oldest":
             waiting = waiting[-1:]
         for start in waiting:
-            verdict = read_verdict(branch, start.commit, self.known, context)
+            verdict = read_verdict(policy, branch, start.commit, self.known, context)
             if verdict.is_fulfilled:
                 self._make(start, writes)
                 return
@@ -225,7 +225,9 @@ class Repairs:
         branch = read_promotion(branch, context, proposals=True)
         proposed = branch.proposal
         if proposed and proposed.pull and proposed.promoted_commit:
-            verdict = read_verdict(branch, proposed.promoted_commit, self.known, context)
+            commit = proposed.promoted_commit
+            policy = policy_of(branch, context)  # the branch may have moved
+            verdict = read_verdict(policy, branch, commit, self.known, context)
             status = policy_of_proposal(verdict.description)
             writes.append(PostStatus(context.control_plane, branch.own_head, status))
 

@@ -1,6 +1,6 @@
 """Whether the policy of an environment lets a commit of main in: read what it asks, and judge.
 
-    verdict = read_verdict(branch, commit, environments, context)
+    verdict = read_verdict(policy_of(branch, context), branch, commit, environments, context)
     verdict.is_fulfilled, verdict.description
 
 The policy is that of the branch at the commit at which the branch was read. Only what it asks about
@@ -22,7 +22,7 @@ from kalypso_actions.commands.shared.environment_branch import (
     read_head,
     rolled_back_from,
 )
-from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.own_statuses import own_statuses, was_deployed
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
@@ -59,6 +59,7 @@ def policy_of(branch: EnvironmentBranch, context: CommandContext) -> PolicyReadi
 
 
 def read_verdict(
+    reading: PolicyReading,
     branch: EnvironmentBranch,
     commit: str,
     environments: Mapping[str, Environment],
@@ -72,13 +73,12 @@ def read_verdict(
     With `goes_back`, a `person` asks for a commit that is older than the environment's. Raises
     KalypsoError.
     """
-    reading = policy_of(branch, context)
     if reading.problems:
         return unreadable(reading.problems)
     if reading.policy is None:
         return PolicyVerdict()
     name, now = branch.environment.name, context.runtime.now()
-    if goes_back and was_deployed(name, commit, context):
+    if goes_back and was_deployed(context, commit, table.context(name)):
         facts = EntryFacts(name, commit, rolls_back=True, person=person)
     else:
         facts = _EntryReading(reading.policy, branch, commit, environments, context, now).facts()
@@ -105,23 +105,12 @@ def read_closed(
     if verdict.is_fulfilled or not behind or not commit:
         return verdict
     record = own_statuses(context, commit).get(overridden(name, "").context.lower())
-    if record is not None or was_deployed(name, commit, context):
+    if record is not None or was_deployed(context, commit, table.context(name)):
         return PolicyVerdict()
     before = replace(branch, promoted_commit=behind[0])
     reading = _EntryReading(policy, before, commit, environments, context, now)
     labels, unknown = reading.labels()
     return closed(policy, EntryFacts(name, commit, labels=labels, unknown=unknown), now)
-
-
-def was_deployed(environment: str, commit: str, context: CommandContext) -> bool:
-    """Whether an environment has ever deployed a commit of main. Raises GitHubError."""
-    identity = context.github.identity(context.control_plane)
-    return any(
-        status.context.lower() == table.context(environment).lower()
-        and table.is_deployed(status)
-        and identity.may_be_of_chain(status.author)
-        for status in statuses.history(context.github, context.control_plane, commit)
-    )
 
 
 class _EntryReading:

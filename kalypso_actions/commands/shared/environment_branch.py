@@ -308,7 +308,9 @@ def deployed_commits(
     name = status_context(branch.environment.name)
     for commit in commits:
         latest = posted.get(commit, {}).get(name.lower())
-        if is_deployed(latest) or (latest and was_deployed(context, commit, latest.context)):
+        if is_deployed(latest) or (
+            latest and was_deployed(context, commit, latest.context, any_app=True)
+        ):
             yield commit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from kalypso_actions.clients.github import GitHubError, statuses
@@ -52,15 +52,25 @@ def own_statuses_of(
     return own
 
 
-def was_deployed(context: CommandContext, commit: str, status_context: str) -> bool:
-    """Return whether the chain ever posted `Deployed` for a commit. Raises GitHubError."""
-    identity = _identity(context, any_app=True)
-    return any(
-        status.context == status_context
-        and is_deployed(status)
-        and identity.may_be_of_chain(status.author)
-        for status in statuses.history(context.github, context.control_plane, commit)
-    )
+def was_deployed(
+    context: CommandContext, commit: str, status_context: str, *, any_app: bool = False
+) -> bool:
+    """Return whether the chain ever posted `Deployed` for a commit. Raises GitHubError.
+
+    `any_app`: as for `own_statuses`.
+    """
+    identity = _identity(context, any_app=any_app)
+    return any(map(is_deployed, _ever_posted(context, commit, status_context, identity)))
+
+
+def _ever_posted(
+    context: CommandContext, commit: str, status_context: str, identity: Identity
+) -> Iterator[CommitStatus]:
+    """Yield all statuses of a context that the chain may have posted on a commit."""
+    for status in statuses.history(context.github, context.control_plane, commit):
+        is_here = status.context.lower() == status_context.lower()
+        if is_here and identity.may_be_of_chain(status.author):
+            yield status
 
 
 def _identity(context: CommandContext, *, any_app: bool) -> Identity:
@@ -97,12 +107,7 @@ def was_recorded(context: CommandContext, commit: str, status_context: str, subj
     if latest is None or latest.subject == subject:
         return latest is not None
     identity = context.github.identity(context.control_plane)
-    name = status_context.lower()
-    records = (
-        read_record(status)
-        for status in statuses.history(context.github, context.control_plane, commit)
-        if status.context.lower() == name and identity.may_be_of_chain(status.author)
-    )
+    records = map(read_record, _ever_posted(context, commit, status_context, identity))
     return any(record is not None and record.subject == subject for record in records)
 
 

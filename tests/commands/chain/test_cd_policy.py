@@ -159,7 +159,9 @@ def deployed(acme: Organisation, commit: str, environment: str = "dev") -> None:
 
 @breaks(
     "a rollback waits for the end of a freeze",
-    turned(read_verdict, "goes_back and was_deployed(name, commit, context)", "False"),
+    turned(
+        read_verdict, "goes_back and was_deployed(context, commit, table.context(name))", "False"
+    ),
     case="freeze",
 )
 @pytest.mark.parametrize(

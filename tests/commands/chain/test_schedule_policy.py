@@ -89,7 +89,11 @@ def test_nothing_is_merged_automatically(acme: Organisation) -> None:
 
 @breaks(
     "a rollback during a freeze is not proposed",
-    turned(read_closed, "record is not None or was_deployed(name, commit, context)", "False"),
+    turned(
+        read_closed,
+        "record is not None or was_deployed(context, commit, table.context(name))",
+        "False",
+    ),
     case="rollback",
 )
 @pytest.mark.parametrize(
