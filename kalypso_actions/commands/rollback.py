@@ -327,7 +327,7 @@ def show_rollback(
 
     `compare` returns that for an environment and two commits of main.
     """
-    document: RollbackDocument = rollback(inputs, context).document  # type: ignore[assignment]
+    document: RollbackDocument = rollback(inputs, context).document  # type: ignore[assignment]  # its own
     entries = tuple(
         entry.model_copy(update={"changes": compare(entry.environment, entry.left, entry.commit)})
         if entry.action == "write" and entry.left

@@ -208,25 +208,31 @@ class CdInputs(ChainInputs):
     dry_run: DryRun = False
 
 
+EnvironmentArgument = Annotated[
+    EnvironmentName,
+    Option(
+        "The environment, such as prod.",
+        "ENVIRONMENT",
+        argument=True,
+        also_option="The same as ENVIRONMENT.",
+        completes="environment",
+    ),
+]
+"""The environment of a command for people, which needs no name of an option."""
+
+PolicyEditMode = Annotated[
+    Literal["commit", "pull-request"],
+    Option("How to change the policy on the environment's branch: commit or pull-request."),
+]
+
+
 class ReleaseInputs(ChainInputs):
     """Inputs of `kalypso release`."""
 
-    environment: Annotated[
-        EnvironmentName,
-        Option(
-            "The environment, such as prod.",
-            "ENVIRONMENT",
-            argument=True,
-            also_option="The same as ENVIRONMENT.",
-            completes="environment",
-        ),
-    ]
+    environment: EnvironmentArgument
     by: Annotated[str, Option("Release the holds of this login; default: your own.", "LOGIN")] = ""
     all: Annotated[Flag, Option("Release everybody's holds.")] = False
-    mode: Annotated[
-        Literal["commit", "pull-request"],
-        Option("How to change the policy on the environment's branch: commit or pull-request."),
-    ] = "commit"
+    mode: PolicyEditMode = "commit"
     commit_by: CommitBy = "auto"
     dry_run: DryRun = False
 
@@ -234,16 +240,7 @@ class ReleaseInputs(ChainInputs):
 class HoldInputs(ChainInputs):
     """Inputs of `kalypso hold`."""
 
-    environment: Annotated[
-        EnvironmentName,
-        Option(
-            "The environment, such as prod.",
-            "ENVIRONMENT",
-            argument=True,
-            also_option="The same as ENVIRONMENT.",
-            completes="environment",
-        ),
-    ]
+    environment: EnvironmentArgument
     reason: Annotated[str, Option("Why: everybody who waits reads it.")]
     until: Annotated[
         AwareDatetime | None,
@@ -252,10 +249,7 @@ class HoldInputs(ChainInputs):
     at: Annotated[
         str, Option(f"The only commit of main that enters all the same{REVISION}.", "REV")
     ] = ""
-    mode: Annotated[
-        Literal["commit", "pull-request"],
-        Option("How to change the policy on the environment's branch: commit or pull-request."),
-    ] = "commit"
+    mode: PolicyEditMode = "commit"
     commit_by: CommitBy = "auto"
     dry_run: DryRun = False
 

@@ -62,6 +62,9 @@ class PolicyVerdict:
         return max(known) if known and len(known) == len(times) else None
 
 
+LETS_IN: Final = PolicyVerdict()
+
+
 @dataclass(frozen=True, slots=True)
 class EntryFacts:
     """What the policy of an environment asks about a commit of main.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
-from kalypso_actions.promotion.policy import PolicyVerdict
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.statuses import (
     CI_CONTEXT,
@@ -17,8 +17,6 @@ from kalypso_actions.promotion.statuses import (
     is_waiting,
     posted_for,
 )
-
-OPEN: Final = PolicyVerdict()
 
 WaitsFor = Literal["people", "clusters", "a run", "an environment"]
 
@@ -74,7 +72,7 @@ class EnvironmentMoment:
     proposals: tuple[PipelineProposal, ...]
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
-    closed: PolicyVerdict = OPEN
+    closed: PolicyVerdict = LETS_IN
 
     @property
     def state(self) -> State | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Literal
 
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.cd.read_back import changes_for
@@ -38,9 +38,7 @@ from kalypso_actions.promotion.cd_decision import (
     unknown_origin,
 )
 from kalypso_actions.promotion.environments import FROM_CI
-from kalypso_actions.promotion.policy import PolicyVerdict
-
-LETS_IN: Final = PolicyVerdict()
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
 
 CdAction = Literal["written", "proposed", "unchanged", "superseded", "rejected", "waiting"]
 

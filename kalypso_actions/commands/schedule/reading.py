@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from typing import Final, Literal
+from typing import Literal
 
 from kalypso_actions.clients.github import GitHubError, commits, overviews, pull_requests
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
@@ -39,10 +39,8 @@ from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.policy import PolicyVerdict
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
 from kalypso_actions.report.pull_request import is_ours
-
-OPEN: Final = PolicyVerdict()
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
 """Whose pull request it is: `ours` is our proposal to a GitOps branch, `former` the same of a
@@ -64,7 +62,7 @@ class EnvironmentSnapshot:
     sources: Snapshot
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
-    closed: PolicyVerdict = OPEN
+    closed: PolicyVerdict = LETS_IN
 
 
 @dataclass(frozen=True, slots=True)

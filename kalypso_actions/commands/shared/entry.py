@@ -31,6 +31,7 @@ from kalypso_actions.model.promotion_policy import PolicyReading, PromotionPolic
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
 from kalypso_actions.promotion.policy import (
+    LETS_IN,
     EntryFacts,
     PolicyVerdict,
     closed,
@@ -76,7 +77,7 @@ def read_verdict(
     if reading.problems:
         return unreadable(reading.problems)
     if reading.policy is None:
-        return PolicyVerdict()
+        return LETS_IN
     name, now = branch.environment.name, context.runtime.now()
     if goes_back and was_deployed(context, commit, table.context(name)):
         facts = EntryFacts(name, commit, rolls_back=True, person=person)
@@ -106,7 +107,7 @@ def read_closed(
         return verdict
     record = own_statuses(context, commit).get(overridden(name, "").context.lower())
     if record is not None or was_deployed(context, commit, table.context(name)):
-        return PolicyVerdict()
+        return LETS_IN
     before = replace(branch, promoted_commit=behind[0])
     reading = _EntryReading(policy, before, commit, environments, context, now)
     labels, unknown = reading.labels()

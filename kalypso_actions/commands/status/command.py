@@ -28,7 +28,7 @@ from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import waits as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
-from kalypso_actions.promotion.policy import EntryFacts, PolicyVerdict, closed, unreadable
+from kalypso_actions.promotion.policy import LETS_IN, EntryFacts, PolicyVerdict, closed, unreadable
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
@@ -174,7 +174,7 @@ class _Summary:
             return unreadable(policy.problems)
         facts = EntryFacts(item.environment.name, item.promoted_commit)
         now = self._context.runtime.now()
-        return closed(policy.policy, facts, now) if policy.policy else PolicyVerdict()
+        return closed(policy.policy, facts, now) if policy.policy else LETS_IN
 
     def _checks(
         self, item: EnvironmentBranches, promoted: CommitView | None
