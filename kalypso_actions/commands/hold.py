@@ -19,12 +19,12 @@ from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     checked_branch,
     read_promotion,
+    while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.policy_file import (
     PolicyFile,
     read_policy_file,
     short_reason,
-    while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.run_start import person_of
 from kalypso_actions.errors import KalypsoError, UsageError

@@ -28,12 +28,12 @@ from kalypso_actions.commands.shared.environment_branch import (
     deployed_commits,
     last_good,
     read_promotion,
+    while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.policy_file import (
     PolicyFile,
     read_policy_file,
     short_reason,
-    while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.run_start import checked_start, person_of

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.cd.reading import (
     CdReading,
     check_on_main,
@@ -30,6 +29,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
     checked_branch,
     read_promotion,
+    while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.own_statuses import latest_record, was_recorded
@@ -42,6 +42,7 @@ from kalypso_actions.model.writes import (
     NewCommit,
     OpenedPullRequest,
     PostStatus,
+    Write,
 )
 from kalypso_actions.promotion.cd_decision import replaced_by
 from kalypso_actions.promotion.run_starts import PersonsInput
@@ -49,9 +50,6 @@ from kalypso_actions.promotion.start_records import StartRecord, cd_context
 from kalypso_actions.promotion.starts import record_of
 from kalypso_actions.report.chain_document import CdDocument, cd_summary
 from kalypso_actions.report.documents import ProblemEntry
-
-DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
-"""Seconds before each new attempt after somebody else moved the branch."""
 
 HOOK: Final = "pre-deployment"
 
@@ -78,31 +76,30 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     if not inputs.dry_run:
         carry_out(begun, context)  # even if the run fails, poll need not start it once more
     check_on_main(inputs.commit, main, context)
-    hook: HookRun | None = None
     done = Done(goes_on_after=(DisableAutoMerge,))
-    delays = iter(DELAYS)
-    while True:
+    hooks: list[HookRun] = []
+
+    def promote() -> tuple[CdReading, tuple[Write, ...]]:
         facts = read_facts(inputs, branch, environments, main, context)
-        if hook is None and _needs_hook(inputs, facts):
-            hook = _run_hook(inputs, facts, context)
-            if not hook.failed:
-                continue  # the command may take an hour, in which people may promote another commit
-        failed = hook if hook and hook.failed else None
+        if not hooks and _needs_hook(inputs, facts):
+            hooks.append(_run_hook(inputs, facts, context))
+            if not hooks[0].failed:
+                # The command may take an hour, in which people may promote another commit.
+                facts = read_facts(inputs, branch, environments, main, context)
+        failed = next((hook for hook in hooks if hook.failed), None)
         promotion = writes.failure(failed) if failed else writes.promotion(facts)
-        start = writes.start(facts) if failed is None else ()
-        if inputs.dry_run:
-            document = _document(inputs, facts, None, done, context)
-            return dry_run_result("cd", document, (*begun, *promotion, *start), context)
-        try:
+        if not inputs.dry_run:
             carry_out(promotion, context, done)
-            break
-        except PushConflictError as conflict:
-            delay = next(delays, None)
-            if delay is None:
-                raise
-            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
-            context.runtime.sleep(delay)
-    if not failed and facts.action(inputs.mode) in {"written", "unchanged", "proposed"}:
+        return facts, promotion
+
+    facts, promotion = while_the_branch_moves(promote, context)
+    hook = hooks[0] if hooks else None
+    has_failed = hook is not None and hook.failed
+    start = () if has_failed else writes.start(facts)
+    if inputs.dry_run:
+        document = _document(inputs, facts, None, done, context)
+        return dry_run_result("cd", document, (*begun, *promotion, *start), context)
+    if not has_failed and facts.action(inputs.mode) in {"written", "unchanged", "proposed"}:
         _complete(inputs, facts, writes, context)
     carry_out(start, context, done)
     return _result(inputs, facts, hook, done, context)

@@ -10,11 +10,12 @@ branches that they name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Final
+from typing import Final, TypeVar
 
+from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_statuses import own_statuses_of, was_deployed
@@ -43,6 +44,11 @@ from kalypso_actions.promotion.requests import PromotionRequest, environment_pro
 from kalypso_actions.promotion.rollbacks import rollback_candidates
 from kalypso_actions.promotion.statuses import context as status_context
 from kalypso_actions.promotion.statuses import is_deployed
+
+T = TypeVar("T")
+
+DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
+"""Seconds before each new attempt after somebody else moved the branch."""
 
 MOST_STATUSES: Final = 100
 """The commits whose statuses one request reads."""
@@ -138,6 +144,20 @@ def checked_branch(
             "environment-on-main",
         )
     return EnvironmentBranch(environment, context.url(context.control_plane))
+
+
+def while_the_branch_moves(attempt: Callable[[], T], context: CommandContext) -> T:
+    """Return the result of `attempt`, which reads everything again if somebody moved the branch.
+
+    Raises PushConflictError if the branch moves before every attempt.
+    """
+    for delay in DELAYS:
+        try:
+            return attempt()
+        except PushConflictError as conflict:
+            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
+            context.runtime.sleep(delay)
+    return attempt()
 
 
 def read_promotion(

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final
 
-from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy
 from kalypso_actions.sources.source_tree import normalize
-
-T = TypeVar("T")
-
-DELAYS: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 30.0, 30.0, 30.0)
-"""Seconds before each new attempt after somebody else moved the branch."""
 
 MOST_REASON: Final = 200
 """The characters of a hold's reason that are kept: everybody who waits reads it."""
@@ -45,20 +38,6 @@ def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> Poli
     reading = read_policy(files, own_path)
     where = Location(branch.url, path, branch=branch.name)
     return PolicyFile(path, where, text, reading.policy or PromotionPolicy(), reading.problems)
-
-
-def while_the_branch_moves(attempt: Callable[[], T], context: CommandContext) -> T:
-    """Return the result of `attempt`, which reads everything again if somebody moved the branch.
-
-    Raises PushConflictError if the branch moves before every attempt.
-    """
-    for delay in DELAYS:
-        try:
-            return attempt()
-        except PushConflictError as conflict:
-            context.runtime.log(f"{conflict.problem.message}; looking again in {delay:g} s")
-            context.runtime.sleep(delay)
-    return attempt()
 
 
 def short_reason(text: str) -> str:
