@@ -85,7 +85,7 @@ class Event(Enum):
     POLL_DUE = ("the clock starts `poll`", Actor.GITHUB)
     POLL_REPEATS = ("`poll` finds a start overdue, or changed inputs", Actor.POLL)
     POLL_GIVES_UP = ("three starts led to no run", Actor.POLL)
-    POLL_SETTLES = ("`poll` finds that a start is not needed any more", Actor.POLL)
+    POLL_SETTLES = ("`poll` finds that a start is no longer needed", Actor.POLL)
 
     def __init__(self, text: str, actor: Actor) -> None:
         self.text = text

@@ -56,6 +56,12 @@ Run = Callable[[Credential], CommandResult]
 
 READ: Final[Mapping[str, Level]] = {"contents": "read"}
 RECORDS: Final[Mapping[str, Level]] = {"contents": "read", "statuses": "write"}
+PROMOTES: Final[Mapping[str, Level]] = {
+    "contents": "write",
+    "statuses": "write",
+    "actions": "write",
+}
+PROPOSES: Final[Mapping[str, Level]] = {"contents": "write", "pull-requests": "write"}
 
 
 @dataclass(frozen=True)
@@ -245,7 +251,7 @@ PROMOTION_SCENES: Final = (
         "a commit",
         _cd,
         _cd_done,
-        {CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"}},
+        {CONTROL_PLANE: PROMOTES},
     ),
     Scene(
         "cd",
@@ -260,8 +266,8 @@ PROMOTION_SCENES: Final = (
         _cd_goes_back,
         _cd_went_back,
         {
-            CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"},
-            GITOPS: {"contents": "write", "pull-requests": "write"},
+            CONTROL_PLANE: PROMOTES,
+            GITOPS: PROPOSES,
         },
     ),
     Scene(
@@ -278,8 +284,8 @@ PROMOTION_SCENES: Final = (
         _rollback,
         _rolled_back,
         {
-            CONTROL_PLANE: {"contents": "write", "statuses": "write", "actions": "write"},
-            GITOPS: {"contents": "write", "pull-requests": "write"},
+            CONTROL_PLANE: PROMOTES,
+            GITOPS: PROPOSES,
         },
     ),
     Scene(
