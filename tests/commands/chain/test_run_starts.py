@@ -107,7 +107,7 @@ def test_what_a_bot_may_not_ask_of_cd(
 @breaks(
     "anybody's record counts",
     turned(
-        "kalypso_actions.commands.shared.own_statuses.was_recorded",
+        "kalypso_actions.commands.shared.own_statuses._ever_posted",
         "identity.may_be_of_chain(status.author)",
         "True",
     ),
