@@ -11,6 +11,7 @@ from kalypso_actions.report.chain_document import (
 )
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.report.preview_document import PreviewCommentDocument, PreviewDocument
+from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run
 
@@ -65,13 +66,15 @@ def line(done: CompletedStep) -> str:
         case StartScheduleDocument():
             ending = f"for {', '.join(document.environments) or 'nothing'}"
         case _:
-            ending = _commented(document)
+            ending = _ended(document)
     name = " ".join(filter(None, (done.command, done.environment)))
     return f"{name}: {ending}"
 
 
-def _commented(document: object) -> str:
-    """Return the ending of a preview, or of the job that comments for it."""
+def _ended(document: object) -> str:
+    """Return the ending of a rollback, a preview, or the job that comments for it."""
+    if isinstance(document, RollbackDocument):
+        return "went back" if document.changed else "unchanged"
     if isinstance(document, PreviewDocument):
         return f"comment {document.comment}"
     assert isinstance(document, PreviewCommentDocument)

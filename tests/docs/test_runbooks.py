@@ -25,6 +25,8 @@ pytestmark = pytest.mark.slow
 
 RUNBOOKS: Final = Page(ROOT / "docs" / "guide" / "runbooks.md")
 START: Final = re.compile(r"^ *gh workflow run ((?:.*\\\n)*.*)", re.MULTILINE)
+BACK: Final = re.compile(r"^kalypso rollback (\S+) --reason \"(.*)\"$", re.MULTILINE)
+"""At a terminal, the command starts `rollback.yaml` with these inputs."""
 
 
 def follow(chain: Chain, heading: str, **replaced: str) -> None:
@@ -37,12 +39,17 @@ def follow(chain: Chain, heading: str, **replaced: str) -> None:
     chain.start(workflow.removesuffix(".yaml"), **{**inputs, **replaced})
 
 
-def bring_to_stage(chain: Chain, heading: str, commit: str) -> None:
-    """Follow a runbook that promotes a commit to stage, and merge its pull request."""
-    follow(chain, heading, promoted_commit_id=commit)
+def merge_to_stage(chain: Chain) -> None:
+    """Run what a runbook has started, and merge the pull request of stage."""
     chain.run_everything()
     chain.merge_pull_request("stage")
     chain.run_everything()
+
+
+def roll_back(chain: Chain) -> None:
+    """Start the workflow as the runbook's command does."""
+    ((environment, reason),) = BACK.findall(RUNBOOKS.section("Roll back"))
+    chain.start("rollback", environment=environment, reason=reason)
 
 
 def test_a_commit_is_promoted_by_hand(chain: Chain) -> None:
@@ -62,7 +69,8 @@ def test_a_hotfix_comes_to_stage_before_dev(chain: Chain) -> None:
     before = chain.tracks("dev")
     commit = chain.merge_to_main(RELEASE="one")
     chain.run_everything()
-    bring_to_stage(chain, "Hotfix", commit)
+    follow(chain, "Hotfix", promoted_commit_id=commit)
+    merge_to_stage(chain)
     chain.expect("stage", commit, RELEASE="one")
     assert (chain.tracks("dev"), chain.status(commit, "dev")) == (before, "Promoted")
     chain.settle()
@@ -73,10 +81,15 @@ def test_an_environment_is_rolled_back(chain: Chain) -> None:
     older = chain.has("stage")
     newer = chain.merge_to_main(RELEASE="one")
     chain.settle()
-    bring_to_stage(chain, "Roll back", older)
+    roll_back(chain)
+    merge_to_stage(chain)
     chain.expect("stage", older, RELEASE="zero")
     chain.expect("dev", newer, RELEASE="one")
     assert chain.status(newer, "stage") == "Deployed"
+    later = chain.merge_to_main(RELEASE="two")
+    chain.settle()
+    chain.expect("dev", later, RELEASE="two")
+    chain.expect("stage", older, RELEASE="zero")
 
 
 def test_a_reverted_merge_stays_reverted_and_is_repaired(chain: Chain) -> None:
@@ -88,7 +101,7 @@ def test_a_reverted_merge_stays_reverted_and_is_repaired(chain: Chain) -> None:
     chain.start("schedule", environment="stage")
     chain.settle()
     assert chain.config("stage")["large/shop-web"]["RELEASE"] == "zero"
-    follow(chain, "Roll back", promoted_commit_id=older)
+    roll_back(chain)
     chain.settle()
     chain.expect("stage", older, RELEASE="zero")
 
