@@ -1,4 +1,7 @@
-"""Plain folders: read like a commit, written as an output, and watched."""
+"""Plain folders: read like a commit, written as an output, and watched.
+
+Git's ignored files are read as well; `git.local.local_files` leaves them out.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The commands: each reads, plans by the stages, and writes last.
 
 registry    the commands of the promotion chain, with their permissions
-runtime     modules that the commands share: connections, inputs of an environment, starts, labels
+shared      what several commands use: connections, reading, starts, carrying writes out
 ci, cd, schedule, check_promote, poll, notify, start_schedule    the promotion chain
 preview, preview_comment                                         pull requests of people
 init, doctor                                                     a control plane's set-up

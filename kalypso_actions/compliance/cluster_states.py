@@ -1,10 +1,11 @@
-"""The reports of clusters → the state of each cluster.
+"""The reports of clusters → the state of each cluster: compliant, failed, stale and others.
 
 A report counts as far as its paths belong to the environment's tree. The commit that a
 configuration has synced is that of its source. Each of its own Kustomizations stays ready with its
 earlier revision until its own reconcile begins, and a new revision waits until a running health
 check ends (fluxcd/kustomize-controller#1518). Azure's statuses also list the objects that these
 Kustomizations apply; those have an `appliedBy`, and never name a commit of the GitOps branch.
+`stale-after` counts from the last report of a cluster.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Clusters whose reports may mislead: deleted ones, and those that follow another URL.
 
 Azure Resource Graph keeps the reports of deleted clusters for up to 30 hours
-(ansible-collections/azure#1994).
+(ansible-collections/azure#1994). The input `stale-after` is judged by `cluster_states`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.urls import repository_key
 
-SILENCE: Final = timedelta(minutes=20)
+RECENT_REPORT: Final = timedelta(minutes=20)
 """A cluster that has reported within this time exists."""
 
 MOST: Final = 20
@@ -45,14 +45,14 @@ def doubtful_clusters(
 ) -> tuple[str, ...]:
     """Return the ids of clusters that hold up the verdict and may be deleted, failed ones first.
 
-    They have not reported since the waiting began at `started`, or not within `SILENCE`, and are
-    not among the `known`. Clusters that reported longer ago come before others.
+    They have not reported since the waiting began at `started`, or not within `RECENT_REPORT`, and
+    are not among the `known`. Clusters that reported longer ago come before others.
     """
     reported_at: dict[str, datetime] = {}
     for report in reports:
         moment = report.reported_at or NEVER
         reported_at[report.cluster] = max(moment, reported_at.get(report.cluster, NEVER))
-    since = max(started, now - SILENCE)
+    since = max(started, now - RECENT_REPORT)
     failed: dict[str, None] = {}
     others: dict[str, None] = {}
     # A cluster that a cluster type lists may have no report, and a name in place of an id.

@@ -13,9 +13,8 @@ from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
 from kalypso_actions.fleet import schemas
-from kalypso_actions.fleet.promotion_policy import PromotionPolicyResource
+from kalypso_actions.fleet.known_kinds import CREATED_BY_OPERATOR, KINDS, ignored_kind, unknown_kind
 from kalypso_actions.model import kinds
-from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kubernetes_names import (
     dns_label_fault,
@@ -24,7 +23,6 @@ from kalypso_actions.model.kubernetes_names import (
     object_name_fault,
 )
 from kalypso_actions.model.nearest import misspelled, nearest
-from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
 from kalypso_actions.model.promotion_policy import (
     POLICY_FILE,
     POLICY_KIND,
@@ -63,24 +61,7 @@ class Diagnostics:
         return tuple(item for level, each in levels.items() for item in leveled(each, level))
 
 
-KINDS: Final[Mapping[str, type[schemas.Resource]]] = {
-    "Environment": schemas.EnvironmentResource,
-    "BaseRepo": schemas.BaseRepoResource,
-    "GitOpsRepo": schemas.GitOpsRepoResource,
-    "ClusterType": schemas.ClusterTypeResource,
-    "SchedulingPolicy": schemas.SchedulingPolicyResource,
-    "ConfigMap": schemas.ConfigMapResource,
-    "ConfigSchema": schemas.ConfigSchemaResource,
-    "Template": schemas.TemplateResource,
-    "WorkloadRegistration": schemas.WorkloadRegistrationResource,
-    "Workload": schemas.WorkloadResource,
-    "DeploymentTarget": schemas.DeploymentTargetResource,
-    POLICY_KIND: PromotionPolicyResource,
-}
-
 _Models = tuple[type[BaseModel], ...]
-
-_CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
 
 _PREFIX: Final = "kalypso.io/"
 
@@ -204,50 +185,13 @@ def _model_of(document: Document, diagnostics: Diagnostics) -> type[schemas.Reso
         advice = f"write apiVersion: {model.API_VERSION}"
         where = document.at("apiVersion")
         diagnostics.problems.append(Problem(message, where, advice, "api-version-wrong"))
-    elif given == group and kind in _CREATED_BY_OPERATOR:
-        diagnostics.warnings.append(_ignored(document))
+    elif given == group and kind in CREATED_BY_OPERATOR:
+        diagnostics.warnings.append(ignored_kind(document))
     elif given == group or (api_version == schemas.CORE_API and misspelled(kind, ("ConfigMap",))):
         diagnostics.problems.append(unknown_kind(document))
     else:
-        diagnostics.warnings.append(_ignored(document))
+        diagnostics.warnings.append(ignored_kind(document))
     return None
-
-
-def _ignored(document: Document) -> Problem:
-    message = f"{document.kind} {document.name!r} is not a kind of Kalypso; it is ignored"
-    advice = _meant_kind(document.kind, document.api_version)
-    return Problem(message, document.where, advice, "kind-ignored")
-
-
-def _meant_kind(kind: str, api_version: str) -> str:
-    """Suggest a correction of an ignored document, or else the place where it belongs."""
-    if api_version.startswith(PLACEMENT_GROUP):
-        return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
-    if kind in KINDS:
-        near = nearest(api_version, (KINDS[kind].API_VERSION,))
-        advice = f"did you mean apiVersion: {near}?" if near else ""
-    else:
-        near = nearest(
-            kind, (name for name, known in KINDS.items() if api_version == known.API_VERSION)
-        )
-        advice = f"did you mean kind: {near}?" if near else ""
-    return advice or "keep it elsewhere, or list its file in .sourceignore"
-
-
-def unknown_kind(document: Document) -> Problem:
-    """Return the problem of a kind of Kalypso that does not exist; suggest the closest one."""
-    near = nearest(document.kind, KINDS)
-    advice = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
-    where = document.at("kind")
-    effect = _missing_targets(document) if near == "Workload" else ""
-    return Problem(f"unknown kind {document.kind!r}{effect}", where, advice, "kind-unknown")
-
-
-def _missing_targets(document: Document) -> str:
-    match document.body:
-        case {"spec": {"deploymentTargets": list(targets)}} if targets:
-            return f": the fleet lacks its {counted(len(targets), 'deployment target')}"
-    return ""
 
 
 def _problem(document: Document, details: ErrorDetails) -> Problem:

@@ -20,7 +20,8 @@ from typing import Final, NamedTuple
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.assembly import flux_labels
-from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
+from kalypso_actions.fleet.known_kinds import KINDS, unknown_kind
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, RegistrationText

@@ -35,7 +35,7 @@ from kalypso_actions.inputs.values import (
     TreeInputs,
     Wheelhouse,
 )
-from kalypso_actions.model.change_meaning import TitleStyle
+from kalypso_actions.model.change_titles import TitleStyle
 from kalypso_actions.model.kinds import RegistrationText
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT

@@ -15,13 +15,9 @@ from typing import Any, Literal
 from kalypso_actions import rendering
 from kalypso_actions.errors import Finding, Level, Problem, leveled, of_level
 from kalypso_actions.fleet.parsing import Diagnostics, promotion_policy, template_may_exist
-from kalypso_actions.gitops.changes import (
-    DesiredTree,
-    PreservedFolders,
-    compute_changes,
-    preserved_folders,
-)
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL, with_mass_removals
+from kalypso_actions.gitops.preserved_folders import PreservedFolders, preserved_folders
 from kalypso_actions.gitops.provenance import (
     assigned_cluster_types,
     placements_file,

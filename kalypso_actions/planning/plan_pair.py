@@ -26,8 +26,9 @@ from kalypso_actions.comparison.differences import (
     value_changes,
 )
 from kalypso_actions.errors import Finding, Location, of_level
-from kalypso_actions.gitops.changes import DesiredTree, compute_changes, preserved_folders
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import with_mass_removals
+from kalypso_actions.gitops.preserved_folders import preserved_folders
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import (
     AssignmentName,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from kalypso_actions.gitops.proposal_decision import ProposedTree
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
-from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import TRACKING_FOLDER

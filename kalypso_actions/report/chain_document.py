@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 from pydantic.alias_generators import to_camel
 
-from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.writes import Write, parts

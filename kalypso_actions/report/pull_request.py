@@ -1,4 +1,4 @@
-"""The text of schedule's pull requests."""
+"""The text of schedule's pull requests; `model.change_titles` has their titles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from kalypso_actions.model.change_meaning import ChangeMeaning, TitleStyle, harmless
+from kalypso_actions.model.change_titles import ChangeMeaning, TitleStyle, harmless
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.differences import CommitRange, MaskedComparison
 from kalypso_actions.model.layout import TRACKING_FOLDER

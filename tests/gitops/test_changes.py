@@ -7,12 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.gitops.changes import (
-    DesiredTree,
-    PreservedFolders,
-    compute_changes,
-)
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import mass_removal
+from kalypso_actions.gitops.preserved_folders import PreservedFolders
 from kalypso_actions.model.layout import README_TEXT, gitops_folder
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree, TreeChanges
@@ -181,7 +178,7 @@ def test_a_foreign_folder_with_a_readme_of_its_own_stays() -> None:
 
 @breaks(
     "preserved folders are deleted",
-    returning("kalypso_actions.gitops.changes.PreservedFolders.includes", False),
+    returning("kalypso_actions.gitops.preserved_folders.PreservedFolders.includes", False),
 )
 @pytest.mark.parametrize(
     "preserved",

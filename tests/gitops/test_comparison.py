@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from kalypso_actions.gitops.changes import DesiredTree, PreservedFolders, compute_changes
+from kalypso_actions.gitops.changes import DesiredTree, compute_changes
+from kalypso_actions.gitops.preserved_folders import PreservedFolders
 from kalypso_actions.gitops.proposed_commit import (
     fits,
     only_tracks,

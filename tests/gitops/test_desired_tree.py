@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kalypso_actions.gitops.changes import PreservedFolders, preserved_folders
+from kalypso_actions.gitops.preserved_folders import PreservedFolders, preserved_folders
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import Workload
 from kalypso_actions.model.tree import BaseTree, RegistrationReading

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.errors import Location
 from kalypso_actions.gitops.proposal_decision import propose
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
-from kalypso_actions.model.change_meaning import ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeMeaning
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment, RepositoryPath

@@ -19,7 +19,7 @@ from kalypso_actions.model.layout import README_FILE
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.planning.unchanged.folders import UnchangedFolders, unchanged_folders
+from kalypso_actions.planning.unchanged.same_inputs import UnchangedFolders, unchanged_folders
 from tests.breaks import breaks, turned
 from tests.builders import (
     cluster_type,
@@ -385,7 +385,7 @@ def test_targets_may_have_no_file_of_a_kind() -> None:
 @breaks(
     "another target's folder counts as an unchanged one",
     turned(
-        "kalypso_actions.planning.unchanged.folders._exact",
+        "kalypso_actions.planning.unchanged.same_inputs._exact",
         "set(folder.folders()) == paths",
         "folder.folders()",
     ),

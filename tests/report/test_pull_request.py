@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,

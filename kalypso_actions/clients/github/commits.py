@@ -19,7 +19,7 @@ from kalypso_actions.clients.github import idempotent_writes, rest
 from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import Json
 from kalypso_actions.errors import KalypsoError, Location
-from kalypso_actions.model.change_meaning import subject_of
+from kalypso_actions.model.change_titles import subject_of
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.github import ON_BRANCH, CheckRun, Commit, Relation

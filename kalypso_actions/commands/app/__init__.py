@@ -1,5 +1,5 @@
 """The commands of an application's repositories: `kalypso app render`.
 
-`render` is the story: open the repositories (`places`), generate the manifests (`generate`, and
-`by_helm` for charts), compare the tree, and publish it.
+`render` is the story: open the repositories (`source_files`), generate the manifests (`generate`,
+and `by_helm` for charts), compare the tree, and publish it.
 """

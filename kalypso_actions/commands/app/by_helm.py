@@ -11,7 +11,7 @@ from typing import Final
 from kalypso_actions.clients.helm import RELEASE, ChartFolder, Helm, HelmError, install_release
 from kalypso_actions.clients.network import CERTIFICATES
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.app.places import Generated, Work, check_size, parallel_programs
+from kalypso_actions.commands.app.source_files import Generated, Work, check_size, parallel_programs
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.app import AppInputs

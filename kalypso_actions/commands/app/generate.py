@@ -13,7 +13,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import write_file
 from kalypso_actions.commands.app.by_helm import generate_by_helm
-from kalypso_actions.commands.app.places import (
+from kalypso_actions.commands.app.source_files import (
     MAX_BYTES,
     Generated,
     OpenPlace,

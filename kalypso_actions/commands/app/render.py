@@ -13,7 +13,13 @@ from kalypso_actions.clients.folder import OutputFile, OutputFolder, OutputForm
 from kalypso_actions.clients.git import RemoteRepositories, Signature
 from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
 from kalypso_actions.commands.app.generate import generate
-from kalypso_actions.commands.app.places import Generated, OpenPlace, Work, open_place, open_tree
+from kalypso_actions.commands.app.source_files import (
+    Generated,
+    OpenPlace,
+    Work,
+    open_place,
+    open_tree,
+)
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import Location, Problem, UsageError

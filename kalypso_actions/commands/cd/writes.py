@@ -11,7 +11,7 @@ from kalypso_actions.commands.shared.environment_branch import REPLACES, Environ
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.labels import WITHDRAWN
 from kalypso_actions.inputs.chain import CdInputs
-from kalypso_actions.model.change_meaning import ChangeKind, ChangeMeaning, harmless
+from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning, harmless
 from kalypso_actions.model.github import CommitStatus, Relation
 from kalypso_actions.model.writes import (
     UNKNOWN,

@@ -27,7 +27,7 @@ from kalypso_actions.report.documents import ProblemEntry
 MOST_CLUSTERS: Final = 20
 """The number of clusters that one entry of the log names."""
 
-SILENCE: Final = timedelta(minutes=5)
+LOG_INTERVAL: Final = timedelta(minutes=5)
 """The log repeats the numbers after this time, so that the run does not seem to hang."""
 
 
@@ -53,7 +53,7 @@ class ProgressLog:
             and self._states.get((cluster.id, cluster.cluster_type)) != cluster.state
         ]
         numbers = verdict.progress()
-        is_silent = self._logged_at is None or now - self._logged_at >= SILENCE
+        is_silent = self._logged_at is None or now - self._logged_at >= LOG_INTERVAL
         if changed or numbers != self._numbers or is_silent:
             self._log(numbers)
             self._log_clusters(changed)

@@ -15,7 +15,7 @@ from kalypso_actions.gitops.proposal_decision import (
     propose,
 )
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.change_meaning import ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeMeaning
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest

@@ -31,7 +31,7 @@ from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import changes_own, touches
 from kalypso_actions.gitops.provenance import PreviousSources, read_sources
-from kalypso_actions.model.change_meaning import ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeMeaning
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,

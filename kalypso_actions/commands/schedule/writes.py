@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.labels import FAILURE_LABELS, KALYPSO, PROM
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, ends_auto_merge
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.change_meaning import ChangeMeaning, harmless, shortened
+from kalypso_actions.model.change_titles import ChangeMeaning, harmless, shortened
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch

@@ -26,8 +26,9 @@ from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.promotion import waits as rules
+from kalypso_actions.promotion import pipeline_moment as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
+from kalypso_actions.promotion.pipeline_moment import EnvironmentMoment, PipelineProposal
 from kalypso_actions.promotion.policy import LETS_IN, EntryFacts, PolicyVerdict, closed, unreadable
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -37,7 +38,6 @@ from kalypso_actions.promotion.start_records import (
 )
 from kalypso_actions.promotion.statuses import CI_CONTEXT, State
 from kalypso_actions.promotion.statuses import context as status_context
-from kalypso_actions.promotion.waits import EnvironmentMoment, PipelineProposal
 from kalypso_actions.report import failure_issues
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.status_document import (

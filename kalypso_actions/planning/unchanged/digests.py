@@ -1,7 +1,7 @@
 """Compute digests of everything that decides the files of assignments.
 
 There is one digest for all assignments of each cluster type, and one for those of each target, so
-there are far fewer digests than assignments. `folders` compares them with those of
+there are far fewer digests than assignments. `same_inputs` compares them with those of
 an earlier run. Rendering uses neither a clock nor random numbers: equal digests mean equal files.
 """
 

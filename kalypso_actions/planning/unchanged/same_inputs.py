@@ -1,4 +1,4 @@
-"""The folders of the base trees that stay as they are, because no input of theirs has changed.
+"""The folders of the base trees that need no rendering, because no input of theirs has changed.
 
 A folder is unchanged if the digest of its cluster type or that of its target is unchanged: a
 changed value of a target does not affect the digests of other targets, and a changed value of a

@@ -1,9 +1,9 @@
-"""The meaning of a change for people, and the words for it.
+"""The titles of pull requests and merges: the meaning of a change for people, in words.
 
     meaning = ChangeMeaning("promotion", "dev", commit, "Register web", more=22)
     meaning.title == 'dev: promote 9c20a84 "Register web" (+22)'
 
-Titles of pull requests, merges, `status`, summaries and reports take their words from here.
+`status`, summaries and reports take the same words from here.
 """
 
 from __future__ import annotations

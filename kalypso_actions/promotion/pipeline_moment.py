@@ -1,4 +1,7 @@
-"""The pipeline at one moment: the state of each environment, and its waits."""
+"""The pipeline at one moment: the state of each environment, and what `status` says it waits for.
+
+The descriptions of commit statuses ("Waiting: cd") are in `statuses`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Open the source, configs and GitOps repositories of an application."""
+"""Open the source, configs and GitOps repositories of an application, and read their files.
+
+Files that git ignores are left out, except fetched charts (`_files`).
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.model.change_meaning import (
+from kalypso_actions.model.change_titles import (
     HARMFUL,
     LONGEST,
     ChangeKind,
