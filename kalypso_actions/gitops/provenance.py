@@ -10,6 +10,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions import __version__
+from kalypso_actions.model.application import APPLICATION_SCHEMA
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, DeploymentTarget
 from kalypso_actions.model.object_ids import blob_id
@@ -113,22 +114,33 @@ def read_sources(content: bytes | None, environment: str) -> PreviousSources | N
 
 
 def tree_id(sources: bytes | None, folders: Mapping[str, str]) -> str:
-    """Return the id of a tree, a digest of `sources.json` and the folders of its cluster types.
+    """Return the id of a tree, a digest of its record and of the folders that the record names.
 
-    `folders` has git's id of each folder. Other files of the repository do not count. A tree
-    without a record of its inputs has the id "". Anybody with write access to the GitOps repository
-    can change `sources.json` and the files together, so a run records the id of the tree that it
-    writes in a place that they cannot change: in a status of the control plane, or in the settings
-    of a repository on this machine. Only a tree with a recorded id has unchanged folders.
+    The record `sources` is `sources.json` with cluster types, or the `application.json` of an
+    application with targets, whose topmost folders count. `folders` has git's id of each folder.
+    Other files of the repository do not count. A tree without such a record has the id "". Anybody
+    with write access to the GitOps repository can change the record and the files together, so a
+    run records the id of the tree that it writes in a place that they cannot change: in a status of
+    the control plane or of the application's source, or in the settings of a repository on this
+    machine. Only a tree with a recorded id has unchanged folders.
     """
-    previous = _parsed(sources)
-    inputs = previous.inputs if previous else None
-    if sources is None or inputs is None:
+    names = _recorded_folders(sources)
+    if sources is None or names is None:
         return ""
     lines: list[str] = [blob_id(sources)]
-    lines += [f"{folders.get(name)} {name}" for name in sorted(inputs.cluster_types)]
+    lines += [f"{folders.get(name)} {name}" for name in sorted(names)]
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:ID_LENGTH]
+
+
+def _recorded_folders(record: bytes | None) -> Collection[str] | None:
+    previous = _parsed(record)
+    if previous:
+        return previous.inputs.cluster_types if previous.inputs else None
+    match _json(record):
+        case {"schema": schema, "targets": list(targets)} if schema == APPLICATION_SCHEMA:
+            return {str(target).partition("/")[0] for target in targets}
+    return None
 
 
 def is_of_another(content: bytes | None, environment: str) -> bool:
@@ -204,14 +216,19 @@ def previous_sources(
 
 
 def _parsed(content: bytes | None) -> PreviousSources | None:
-    if content is None:
+    body = _json(content)
+    if not isinstance(body, dict) or body.get("schema") != SOURCES_SCHEMA:
         return None
     try:
-        body = json.loads(content)
-        if not isinstance(body, dict) or body.get("schema") != SOURCES_SCHEMA:
-            return None
         return PreviousSources.model_validate(body)
-    except (ValueError, RecursionError, ValidationError):
+    except ValidationError:
+        return None
+
+
+def _json(content: bytes | None) -> object:
+    try:
+        return json.loads(content or b"")
+    except (ValueError, RecursionError):
         return None
 
 

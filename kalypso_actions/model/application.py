@@ -67,6 +67,8 @@ VERSION_FILE: Final = f"{TRACKING_FOLDER}/Version"
 IMAGE_TAG_FILE: Final = f"{TRACKING_FOLDER}/Image_tag"
 IMAGE_NAME_FILE: Final = f"{TRACKING_FOLDER}/Image_name"
 RECORD_FILE: Final = f"{TRACKING_FOLDER}/application.json"
+APPLICATION_SCHEMA: Final = "kalypso.app-sources/v1"
+"""The schema of this record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -329,6 +329,17 @@ def test_the_id_of_a_tree(sources: bytes, folders: dict[str, str], is_same: bool
     assert tree_id(b"{}", folders) == ""
 
 
+def test_the_id_of_an_applications_tree() -> None:
+    record = b'{"schema": "kalypso.app-sources/v1", "targets": ["a/x", "a/y", "b"]}'
+    folders = {"a": "1", "b": "2", "c": "3"}
+    known = tree_id(record, folders)
+    assert known
+    assert tree_id(record, {**folders, "c": "4"}) == known
+    assert tree_id(record, {**folders, "a": "4"}) != known
+    assert tree_id(record + b" ", folders) != known
+    assert tree_id(record.replace(b"targets", b"others"), folders) == ""
+
+
 NOW = InputsRecord(cluster_types={"large": "1", "small": "2"}, targets={"web": "3", "api": "4"})
 ASSIGNED = {"large": ["web", "api"], "small": ["web"]}
 NAMES = ("reconciler.yaml", "namespace.yaml")

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.model.application import (
+    APPLICATION_SCHEMA,
     CONFIG_COMMIT_FILE,
     DESCRIPTOR_FILE,
     DESCRIPTOR_TEMPLATE,
@@ -281,7 +282,6 @@ def _is_remote(entry: str) -> bool:
 
 MAX_NAMED: Final = 100
 """The number of removed targets that a problem names."""
-SCHEMA: Final = "kalypso.app-sources/v1"
 MAX_SHOWN: Final = 80
 
 
@@ -303,7 +303,7 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
-    schema_name: str = Field(SCHEMA, alias="schema")
+    schema_name: str = Field(APPLICATION_SCHEMA, alias="schema")
     version: str
     environment: str
     generator: str
@@ -328,7 +328,7 @@ def read_record(content: bytes | None) -> RecordedFiles | None:
         return None
     try:
         body = json.loads(content)
-        if not isinstance(body, dict) or body.get("schema") != SCHEMA:
+        if not isinstance(body, dict) or body.get("schema") != APPLICATION_SCHEMA:
             return None
         return RecordedFiles.model_validate(body)
     except (ValueError, RecursionError, ValidationError):
