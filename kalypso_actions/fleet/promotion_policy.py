@@ -211,9 +211,11 @@ class PromotionPolicyResource(Resource):
                 item.duration or timedelta(),
                 item.timezone or "UTC",
                 tuple(item.allow),
+                document.at("spec", "freezes", number),
             )
-            for item in spec.freezes
+            for number, item in enumerate(spec.freezes)
         )
+        deployed = [*enumerate(spec.requires.deployed)]
         return model.PromotionPolicy(
             deployed=tuple(dict.fromkeys(spec.requires.deployed)),
             soak=spec.requires.soak or timedelta(),
@@ -222,4 +224,8 @@ class PromotionPolicyResource(Resource):
             freezes=tuple(freezes),
             holds=tuple(model.Hold(h.reason, h.by, h.until, h.at or "") for h in spec.holds),
             where=document.where,
+            places={
+                name: document.at("spec", "requires", "deployed", number)
+                for number, name in reversed(deployed)
+            },
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -38,6 +39,7 @@ class Freeze:
     duration: timedelta = timedelta()
     timezone: str = "UTC"
     allow: tuple[str, ...] = ()
+    where: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class PromotionPolicy:
     soak       the time since the last of them deployed it
     checks     statuses and check runs that must have succeeded on the commit
     queue      of the commits that wait, the newest enters first, or the oldest
+    places     the place of each of `deployed`
     """
 
     deployed: tuple[str, ...] = ()
@@ -67,6 +70,7 @@ class PromotionPolicy:
     freezes: tuple[Freeze, ...] = ()
     holds: tuple[Hold, ...] = ()
     where: Location | None = None
+    places: Mapping[str, Location] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from kalypso_actions.model.kinds import (
 )
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.problem_codes import problem_codes
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.documents import merge_field_faults
@@ -40,8 +41,18 @@ def judged(plan: Plan, snapshot: Snapshot, view: FleetView) -> Plan:
     """Return a plan with the findings of the fleet's checks, and acknowledged warnings apart."""
     removals = [item for item in plan.findings if item.code == MASS_REMOVAL]
     others = [item for item in plan.findings if item.code != MASS_REMOVAL]
-    findings = settled((*others, *check_fleet(view)), documents_of(snapshot))
+    of_fleet = (
+        # A policy stops promotions, but no manifests of what has been promoted.
+        replace(item, level="warning") if _is_of_policy(item) else item
+        for item in check_fleet(view)
+    )
+    findings = settled((*others, *of_fleet), documents_of(snapshot))
     return dataclasses.replace(plan, findings=(*findings, *removals))
+
+
+def _is_of_policy(finding: Finding) -> bool:
+    is_in_file = finding.where is not None and finding.where.path.endswith(POLICY_FILE)
+    return finding.level == "error" and is_in_file
 
 
 def fleet_findings(

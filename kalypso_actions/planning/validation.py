@@ -76,7 +76,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch: its resources, each with its document, and the policy of an environment."""
+    """A branch: its resources, each with its document."""
 
     reading: Reading
     policy: PromotionPolicy | None = None
@@ -167,7 +167,6 @@ def validate_branches(
     diagnostics.problems += _next_environments(environments, faulty)
     diagnostics.problems += _unknown_schedulers(environments.values())
     diagnostics.problems += environment_circles(environments)
-    diagnostics.problems += _required_environments(branches, environments, faulty)
     diagnostics.notes += unreached_environments(first_environments, environments)
     for branch in others or branches:
         diagnostics.warnings += _early_environments(branch, environments)
@@ -187,7 +186,7 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     _documents_of_schedulers(reading.placements, diagnostics)
     policy = promotion_policy(reading.policies, reading.policy_problems)
     diagnostics.problems += policy.problems
-    branch = _Branch(reading, policy.policy)
+    branch = _Branch(reading)
     for document in reading.documents:
         resource = parse_document(document, diagnostics)
         if resource is not None:
@@ -305,23 +304,6 @@ def _next_environments(
                     environment.next_environment_where,
                     near_environment(name, environments),
                     "next-environment-unknown",
-                )
-
-
-def _required_environments(
-    branches: Iterable[_Branch],
-    environments: Mapping[str, kinds.Environment],
-    faulty: Collection[str],
-) -> Iterator[Problem]:
-    """Report environments that a PromotionPolicy requires and main does not have."""
-    for branch in branches:
-        for name in branch.policy.deployed if branch.policy and environments else ():
-            if name not in environments and name not in faulty:
-                yield Problem(
-                    f"the PromotionPolicy requires {name!r}, which does not exist: nothing enters",
-                    branch.policy.where if branch.policy else None,
-                    near_environment(name, environments),
-                    "policy-environment-unknown",
                 )
 
 

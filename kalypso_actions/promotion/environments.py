@@ -331,3 +331,60 @@ def environments_behind(name: str, environments: Mapping[str, Environment]) -> t
 def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:
     """Return the environments whose annotation names this one as next."""
     return [each.name for each in environments.values() if name in each.next_environments]
+
+
+def requires_later(
+    environments: Mapping[str, Environment], required: Mapping[str, Collection[str]]
+) -> tuple[tuple[str, str], ...]:
+    """Return each environment with an environment that it requires, and that comes only after it.
+
+    `required` are the environments that policies require, by the environment of the policy. An
+    environment without a former one counts as reached: main, people and variables lead to it.
+    """
+    reachable = _entered(environments, {})
+    return tuple(
+        (name, each)
+        for name, names in required.items()
+        for each in names
+        if {name, each} <= reachable
+        and (
+            name == each
+            or (
+                each in _entered(environments, required, given=name)
+                and each not in _entered(environments, required, without=name)
+            )
+        )
+    )
+
+
+def _entered(
+    environments: Mapping[str, Environment],
+    required: Mapping[str, Collection[str]],
+    *,
+    given: str = "",
+    without: str = "",
+) -> set[str]:
+    """Return the environments that a commit enters, by the annotations and by `required`.
+
+    It enters `given` in any case, and never enters `without`.
+    """
+    entered = {given} - {""}
+    waiting = {name for name in environments if name not in {given, without}}
+    while True:
+        more = {
+            name
+            for name in waiting
+            if entered.issuperset(each for each in required.get(name, ()) if each in environments)
+            and _is_reached(environments[name], environments, entered)
+        }
+        if not more:
+            return entered
+        entered |= more
+        waiting -= more
+
+
+def _is_reached(
+    environment: Environment, environments: Mapping[str, Environment], entered: Collection[str]
+) -> bool:
+    before = {*previous_of(environment.name, environments)} - {environment.name}
+    return environment.is_first or not before or not before.isdisjoint(entered)

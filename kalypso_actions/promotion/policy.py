@@ -9,9 +9,11 @@ elapsed time, so that a freeze over a change of the clocks lasts as long as any 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -24,6 +26,13 @@ Rule = Literal["policy", "requires", "queue", "freeze", "hold"]
 
 MOST_WINDOWS: Final = 1000
 """Windows of one freeze that may follow each other without a gap before it has no known end."""
+
+SINCE: Final = datetime(2026, 1, 1)
+HORIZON: Final = timedelta(days=5 * 366)
+"""Freezes without a gap in these years never end: cron expressions repeat after four years."""
+
+MOST_WINDOWS_OF_FREEZES: Final = 600_000
+"""The windows that are looked at: those of a year with one in each minute."""
 
 AMBIGUOUS: Final = timedelta(hours=3)
 """Longer than any change of the clocks: a local time in it does not name one moment."""
@@ -203,6 +212,52 @@ def _starts(freeze: Freeze, since: datetime) -> Iterator[datetime]:
 
     for start in CronSim(freeze.cron, since.astimezone(ZoneInfo(freeze.timezone))):
         yield start.astimezone(UTC)
+
+
+def endless(freezes: Iterable[Freeze]) -> tuple[Freeze, ...]:
+    """Return the repeated freezes of which each leaves no time, or else those that do so together.
+
+    A freeze that lets labels in, or has a last day, is none of them. An hour that the clocks repeat
+    in autumn does not count as a time.
+    """
+    repeated = [freeze for freeze in freezes if freeze.cron and not freeze.allow]
+    alone = tuple(freeze for freeze in repeated if _leave_no_time([freeze]))
+    return alone or (tuple(repeated) if repeated[1:] and _leave_no_time(repeated) else ())
+
+
+def _leave_no_time(freezes: Sequence[Freeze]) -> bool:
+    """Whether windows of these freezes follow each other over the whole horizon.
+
+    True also for those of a year if there are too many to look at all.
+    """
+    begin = SINCE + max(freeze.duration for freeze in freezes) + timedelta(days=1)
+    covered = SINCE
+    windows = heapq.merge(*map(_windows, freezes))
+    for start, end in islice(windows, MOST_WINDOWS_OF_FREEZES):
+        if start > covered and start > begin:
+            return False
+        covered = max(covered, end)
+        if covered > begin + HORIZON:
+            return True
+    return covered > begin + timedelta(days=366)
+
+
+def _windows(freeze: Freeze) -> Iterator[tuple[datetime, datetime]]:
+    """Yield the windows of a freeze as if the clocks never changed, by the time of UTC."""
+    from cronsim import CronSim  # noqa: PLC0415 - few runs read a policy
+
+    minute, hour, *days = freeze.cron.split()
+    midnight = SINCE - (ZoneInfo(freeze.timezone).utcoffset(SINCE) or timedelta())
+    of_day: list[tuple[timedelta, timedelta]] = []
+    for time in CronSim(f"{minute} {hour} * * *", SINCE - timedelta(minutes=1)):
+        start = time - SINCE
+        if start >= timedelta(days=1):
+            break
+        begin = of_day.pop()[0] if of_day and start <= of_day[-1][1] else start
+        of_day.append((begin, start + freeze.duration))
+    for day in CronSim(f"0 0 {' '.join(days)}", SINCE):
+        for begin, end in of_day:
+            yield midnight + (day - SINCE) + begin, midnight + (day - SINCE) + end
 
 
 def _requirements(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> Iterator[Reason]:

@@ -285,8 +285,8 @@ def test_values_that_surprise_are_warned_of(planes: Path) -> None:
 POLICY = """\
 apiVersion: kalypso.io/v1alpha1
 kind: PromotionPolicy
-metadata: {name: dev}
-spec: {requires: {deployed: [stage]}}
+metadata: {name: stage}
+spec: {requires: {deployed: [dev]}}
 """
 
 
@@ -294,17 +294,17 @@ spec: {requires: {deployed: [stage]}}
     ("file", "text", "said"),
     [
         (".github/kalypso/promotion.yaml", POLICY, []),
-        (".github/kalypso/promotion.yaml", POLICY.replace("stage", "stgae"), ["the PromotionPolicy requires 'stgae', which does not exist: nothing enters"]),
-        (".github/kalypso/promotion.yaml", POLICY.replace("deployed", "deploid"), ["PromotionPolicy 'dev': unknown field spec.requires.deploid"]),
+        (".github/kalypso/promotion.yaml", POLICY.replace("[dev]", "[dve]"), ["the PromotionPolicy of 'stage' requires 'dve', which does not exist: nothing enters"]),
+        (".github/kalypso/promotion.yaml", POLICY.replace("deployed", "deploid"), ["PromotionPolicy 'stage': unknown field spec.requires.deploid"]),
         (".github/kalypso/promotion.yaml", "{", ["not valid YAML: while parsing a flow node, did not find expected node content"]),
         (".github/kalypso/promotion.yaml", "", ["the file has no PromotionPolicy"]),
-        (".github/kalypso/promotions.yaml", POLICY, ["PromotionPolicy 'dev' is not read: the policy is one PromotionPolicy in .github/kalypso/promotion.yaml"]),
+        (".github/kalypso/promotions.yaml", POLICY, ["PromotionPolicy 'stage' is not read: the policy is one PromotionPolicy in .github/kalypso/promotion.yaml"]),
         ("promotion.yaml", POLICY, ["nothing reads this PromotionPolicy"]),
     ],
     ids=["sound", "unknown environment", "misspelled field", "no YAML", "empty", "another file", "another folder"],
 )  # fmt: skip
 def test_the_policy_of_promotion(planes: Path, file: str, text: str, said: list[str]) -> None:
-    place = planes / "dev" / file
+    place = planes / "stage" / file
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text)
     code, document = validate(planes / "main", planes / "dev", planes / "stage")

@@ -286,3 +286,43 @@ def test_an_invalid_policy_lets_nothing_in() -> None:
 )
 def test_times_are_in_utc_and_rounded_up(time: datetime, text: str) -> None:
     assert time_text(time, NOON) == text
+
+
+def freeze(cron: str, duration: timedelta, zone: str = "UTC") -> Freeze:
+    return Freeze(cron, cron=cron, duration=duration, timezone=zone)
+
+
+@breaks(
+    "a freeze of a week each week ends",
+    returning(rules._leave_no_time, value=False),
+    case="a week each week",
+)
+@pytest.mark.parametrize(
+    ("freezes", "number"),
+    [
+        pytest.param([freeze("0 15 * * FRI", 7 * DAY, "Europe/Berlin")], 1, id="a week each week"),
+        pytest.param([freeze("0 15 * * FRI", 7 * DAY - HOUR)], 0, id="an hour less"),
+        pytest.param([freeze("0 0 * * *", DAY)], 1, id="a day each day"),
+        pytest.param([freeze("0 0 * * *", DAY - MINUTE)], 0, id="a minute is free"),
+        pytest.param([freeze("0 0 1 * *", 31 * DAY)], 1, id="the longest month"),
+        pytest.param([freeze("0 0 1 * *", 30 * DAY)], 0, id="the last of seven months is free"),
+        pytest.param([freeze("0 0 1 */3 *", 92 * DAY)], 1, id="the longest quarter"),
+        pytest.param([freeze("0 0 1 1 *", 366 * DAY)], 1, id="a leap year"),
+        pytest.param([freeze("0 0 29 2 *", 366 * DAY)], 0, id="each fourth year"),
+        pytest.param([freeze("* * * * *", MINUTE)], 1, id="each minute"),
+        pytest.param([freeze("* * * 1-11 *", MINUTE)], 0, id="December is free"),
+        pytest.param([freeze("0 0 * * 1-5", DAY), freeze("0 0 * * 6,0", DAY)], 2, id="week and weekend"),
+        pytest.param(
+            [freeze("*/2 * * * *", MINUTE), freeze("1-59/2 * * * *", MINUTE)], 2, id="by turns"
+        ),
+        pytest.param(
+            [freeze("0 22 * * *", 12 * HOUR, "Asia/Tokyo"), freeze("0 9 * * *", 13 * HOUR)], 0,
+            id="two zones",
+        ),
+        pytest.param([FREEZE, freeze("0 1 * * *", HOUR)], 0, id="once"),
+        pytest.param([freeze("0 0 * * *", DAY), freeze("0 1 * * *", HOUR)], 1, id="the cause alone"),
+        pytest.param([Freeze("r", cron="0 0 * * *", duration=DAY, allow=("fix",))], 0, id="allows"),
+    ],
+)  # fmt: skip
+def test_freezes_that_never_end(freezes: list[Freeze], number: int) -> None:
+    assert len(rules.endless(freezes)) == number

@@ -11,6 +11,7 @@ from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.gitops.own_files import duplicate_gitops_repos
 from kalypso_actions.planning.fleet_checks import documents
 from kalypso_actions.planning.fleet_checks.policies import check_policies
+from kalypso_actions.planning.fleet_checks.promotion import check_promotion
 from kalypso_actions.planning.fleet_checks.repositories import check_places
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.planning.fleet_checks.targets import check_targets
@@ -24,6 +25,7 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
     check_places(view, found)
     meant = check_policies(view, found)
     check_targets(view, meant, found)
+    check_promotion(view, found)
     for scope in view.scopes:
         found.problems += duplicate_gitops_repos(scope.fleet.gitops_repos)
         found.problems += documents.unknown_types(scope.fleet.templates)

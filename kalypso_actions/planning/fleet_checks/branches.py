@@ -208,7 +208,7 @@ def _scope(
     }
     return FleetScope.of(
         fleet,
-        own.documents,
+        own,
         [workload for head in heads for workload in head.workloads],
         [item for item in fleet.registrations if item.name not in with_targets],
         {

@@ -10,8 +10,9 @@ from typing import Protocol, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.provenance import previous_sources
-from kalypso_actions.model.documents import Document, Reading
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
     ClusterType,
@@ -22,6 +23,7 @@ from kalypso_actions.model.kinds import (
     Workload,
     WorkloadRegistration,
 )
+from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
 from kalypso_actions.platform_config.matching import Reach
 from kalypso_actions.scheduling.labels import (
@@ -52,6 +54,7 @@ class FleetScope:
     `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
     its own branch; all others come from its base repositories. `unread` are the registrations whose
     Workloads are unknown; `missing` tells, by name, why some of them have never been in the fleet.
+    `policy` is its PromotionPolicy.
     """
 
     fleet: Fleet
@@ -59,17 +62,18 @@ class FleetScope:
     own: Set[Key]
     unread: tuple[WorkloadRegistration, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+    policy: PolicyReading = field(default_factory=PolicyReading)
 
     @classmethod
     def of(
         cls,
         fleet: Fleet,
-        documents: Iterable[Document],
+        own: Reading,
         workloads: Iterable[Workload],
         unread: Iterable[WorkloadRegistration] = (),
         missing: Mapping[str, str] | None = None,
     ) -> FleetScope:
-        """Add Workloads to a fleet without any; `documents` are on the environment's own branch."""
+        """Add Workloads to a fleet without any; `own` is the environment's own branch."""
         read = tuple(workloads)
         targets = {
             target.name: target
@@ -81,9 +85,10 @@ class FleetScope:
         return cls(
             dataclasses.replace(fleet, targets=tuple(targets[name] for name in sorted(targets))),
             read,
-            frozenset((document.kind, document.name) for document in documents),
+            frozenset((document.kind, document.name) for document in own.documents),
             tuple(unread),
             missing or {},
+            promotion_policy(own.policies, own.policy_problems),
         )
 
     @property
@@ -253,6 +258,7 @@ def scope_of(fleet: Fleet, snapshot: Snapshot) -> FleetScope | None:
             for item in unread
             if not item.is_readable and _is_new(item.registration, snapshot)
         },
+        promotion_policy(snapshot.own.policies, snapshot.own.policy_problems),
     )
 
 
@@ -279,7 +285,7 @@ def _other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetSco
     unread = [item for item in assembled.registrations if item.source not in read]
     unread += [item.registration for item in known if _lacks_targets(item)]
     workloads = (workload for item in known for workload in item.workloads)
-    return FleetScope.of(assembled, own.documents, workloads, unread)
+    return FleetScope.of(assembled, own, workloads, unread)
 
 
 def _lacks_targets(reading: RegistrationReading) -> bool:

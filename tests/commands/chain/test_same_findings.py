@@ -18,6 +18,7 @@ from typing import Any, Final
 import pytest
 
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.promotion_policy import POLICY_API, POLICY_FILE, POLICY_KIND
 from kalypso_actions.report.chain_document import ChainDocument
 from tests.command_line import call_kalypso
 from tests.commands.chain import ci_runs, documents, previews, proposals
@@ -66,6 +67,11 @@ FAULTS: Final[dict[str, tuple[str, str]]] = {
         f"{API}kind: DeploymentTarget\nmetadata: {{name: nowhere, labels: {{a: b}}}}\n"
         "spec: {environment: devv, manifests: {repo: r, branch: b, path: p}}\n",
     ),
+    "a policy that requires what comes later": (
+        "policy-environment-later",
+        f"apiVersion: {POLICY_API}\nkind: {POLICY_KIND}\nmetadata: {{name: promotion}}\n"
+        "spec: {requires: {deployed: [stage]}}\n",
+    ),
 }
 """The code of a fault, and the document of dev that has it."""
 
@@ -104,7 +110,8 @@ FILE: Final = re.compile(r"(?:https?://\S+: )?(\S+\.yaml:\d+)(?: \(branch \w+\))
 def test_the_seven_commands_tell_the_same(acme: Organisation, seed: int) -> None:
     chosen = random.Random(seed).sample(sorted(FAULTS), 3)
     files: dict[str, str | bytes | None] = {
-        f"faults/{number}.yaml": FAULTS[name][1] for number, name in enumerate(chosen)
+        POLICY_FILE if POLICY_KIND in FAULTS[name][1] else f"faults/{number}.yaml": FAULTS[name][1]
+        for number, name in enumerate(chosen)
     }
     assert told_locally(acme) == {name: set() for name in ("validate", "render", "report")}
     number = previews.propose(acme, files, base="dev")

@@ -11,6 +11,7 @@ from kalypso_actions.errors import Finding, Problem, of_level
 from kalypso_actions.model.documents import Document, Reading, Revision
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
@@ -197,14 +198,22 @@ def findings(
 def reading(branch: str, files: Files) -> Reading:
     documents: list[Document] = []
     placements: list[Document] = []
+    policies: list[Document] = []
     problems: list[Problem] = []
     for path, text in files.items():
         parsed = parse_yaml(branch, path, text.encode())
-        of_kind = placements if path.startswith(PLACEMENTS_FOLDER) else documents
-        of_kind += parsed.documents
+        is_of_chain = path.startswith(PLACEMENTS_FOLDER)
+        of_kind = placements if is_of_chain else documents
+        (policies if path == POLICY_FILE else of_kind).extend(parsed.documents)
         problems += parsed.problems
     revision = Revision("https://git.test/plane", branch, "c" * 40, ".", None)
-    return Reading(revision, tuple(documents), tuple(problems), placements=tuple(placements))
+    return Reading(
+        revision,
+        tuple(documents),
+        tuple(problems),
+        placements=tuple(placements),
+        policies=tuple(policies),
+    )
 
 
 def shown(problems: list[Problem]) -> list[tuple[str, str]]:

@@ -1,0 +1,84 @@
+"""PromotionPolicies that never let a commit in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kalypso_actions.errors import Problem
+from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.promotion_policy import PromotionPolicy
+from kalypso_actions.planning.fleet_checks.scope import FleetView
+from kalypso_actions.promotion.environments import (
+    in_order,
+    near_environment,
+    requires_later,
+)
+from kalypso_actions.promotion.policy import endless
+
+Policies = Mapping[str, PromotionPolicy]
+
+
+def check_promotion(view: FleetView, diagnostics: Diagnostics) -> None:
+    """Report faulty policies, requirements that nothing fulfils, and freezes without an end."""
+    policies = {
+        scope.environment: scope.policy.policy for scope in view.scopes if scope.policy.policy
+    }
+    diagnostics.problems += (item for scope in view.scopes for item in scope.policy.problems)
+    if view.environments:
+        diagnostics.problems += _unknown_environments(policies, view.environments)
+        diagnostics.problems += _later_environments(policies, view.environments)
+    for name, policy in policies.items():
+        diagnostics.warnings += _endless_freezes(name, policy)
+
+
+def _unknown_environments(
+    policies: Policies, environments: Mapping[str, Environment]
+) -> Iterator[Problem]:
+    for name, policy in policies.items():
+        for required in policy.deployed:
+            if required not in environments:
+                yield Problem(
+                    f"the PromotionPolicy of {name!r} requires {required!r}, which does not exist: "
+                    "nothing enters",
+                    policy.places.get(required, policy.where),
+                    near_environment(required, environments),
+                    "policy-environment-unknown",
+                )
+
+
+def _later_environments(
+    policies: Policies, environments: Mapping[str, Environment]
+) -> Iterator[Problem]:
+    required = {name: policy.deployed for name, policy in policies.items()}
+    for name, later in requires_later(environments, required):
+        order = in_order(environments)
+        earlier = [each for each in order[: order.index(name)] if each != later]
+        yield Problem(
+            f"the PromotionPolicy of {name!r} requires {later!r}, which a commit reaches only "
+            f"after {name!r}: nothing enters"
+            if later != name
+            else f"the PromotionPolicy of {name!r} requires {name!r} itself: nothing enters",
+            policies[name].places.get(later, policies[name].where),
+            f"name an environment before {name}: {abbreviated(earlier, MAX_LISTED)}"
+            if earlier
+            else f"remove {later} from spec.requires.deployed: no environment is before {name}",
+            "policy-environment-later",
+        )
+
+
+def _endless_freezes(environment: str, policy: PromotionPolicy) -> Iterator[Problem]:
+    freezes = endless(policy.freezes)
+    if not freezes:
+        return
+    together = ", ".join(repr(freeze.reason) for freeze in freezes)
+    are = "never ends" if len(freezes) == 1 else "leave no time together"
+    yield Problem(
+        f"the freeze {together} of {environment!r} {are}: a window begins before the one before it "
+        "ends, and nothing enters",
+        freezes[0].where or policy.where,
+        "write a shorter duration; to close an environment, write a hold",
+        "policy-freeze-endless",
+        related=tuple(freeze.where for freeze in freezes[1:] if freeze.where),
+    )
