@@ -8,14 +8,21 @@ those of the Applications that it makes (the "app of apps").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import posixpath
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain, repeat
 from typing import Any, Final, NamedTuple
 
 from kalypso_actions.compliance.cluster_states import synced_commit
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree, ReportedPath
+from kalypso_actions.model.cluster_reports import (
+    BranchFollower,
+    ClusterReport,
+    FollowedTree,
+    ReportedPath,
+)
 from kalypso_actions.model.urls import repository_key
 
 CLUSTER_LABEL: Final = "kalypso.io/cluster"
@@ -64,7 +71,7 @@ def reports_of_applications(
     """Return the reports of all Applications that follow the branch, and warnings.
 
     `is_default_branch` is asked if an Application follows the default branch of the repository.
-    Raise KalypsoError if it is not known on which cluster an Application runs.
+    Raise KalypsoError if it is not known on which cluster an Application of the tree runs.
     """
     reports: list[ClusterReport] = []
     unnamed: dict[str, str] = {}
@@ -74,9 +81,12 @@ def reports_of_applications(
             if not (sources := list(_sources(application, followed, is_default_branch))):
                 continue
             cluster, is_named = _cluster(application, server, is_alone=len(servers) == 1)
-            if not is_named:
-                unnamed.setdefault(cluster, application["metadata"]["name"])
-            for path, revision in sources:
+            if any(followed.counts(path) for path, _ in sources):
+                if not cluster:
+                    raise _unknown_cluster(application, server)
+                if not is_named:
+                    unnamed.setdefault(cluster, application["metadata"]["name"])
+            for path, revision in sources if cluster else ():
                 report = _report(application, cluster, path, revision)
                 report = _with_children(report, application, known)
                 if (
@@ -98,48 +108,80 @@ def reports_of_applications(
     )
 
 
+def followers_of_applications(
+    servers: Sequence[ArgoServer], branch: str, commits: Collection[str]
+) -> Iterator[BranchFollower]:
+    """Yield the sources that follow a branch of this name, or a default branch, of any repository.
+
+    A source of a whole repository counts only on one of the `commits`: a shared Argo CD has one
+    for each team.
+    """
+    for server in servers:
+        for application in server.applications:
+            cluster, _ = _cluster(application, server, is_alone=len(servers) == 1)
+            name = cluster or application["metadata"]["name"]
+            for source, revision in _all_sources(application):
+                is_whole = posixpath.normpath("/" + source["path"]).strip("/") == ""
+                if _branch(source) in {branch, HEAD} and (not is_whole or revision in commits):
+                    paths = (ReportedPath(source["path"]),)
+                    yield BranchFollower(name, source.get("repoURL") or "", paths)
+
+
 def _sources(
     application: Application, followed: FollowedTree, is_default_branch: Callable[[], bool]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each source that follows the branch, and the revision that is compared.
+    """Yield the path of each source that follows the branch, and the revision that is compared."""
+    key = repository_key(followed.repository_url)
+    for source, revision in _all_sources(application):
+        branch = _branch(source)
+        if repository_key(source.get("repoURL") or "") == key and (
+            branch == followed.branch or (branch == HEAD and is_default_branch())
+        ):
+            yield source["path"], revision
 
-    A source without a path only gives values to other sources.
-    """
+
+def _all_sources(application: Application) -> Iterator[tuple[Mapping[str, Any], str]]:
+    """Yield each source with a path, and its revision: others only give values to these."""
     spec, sync = application.get("spec") or {}, _at(application, "status", "sync")
     sources, revisions = spec.get("sources"), sync.get("revisions")
     if not sources:
         sources, revisions = [spec.get("source") or {}], None
     revisions = revisions or [sync.get("revision") or ""]
-    for index, source in enumerate(sources):
-        branch = (source.get("targetRevision") or HEAD).removeprefix("refs/heads/")
-        is_ours = repository_key(source.get("repoURL") or "") == repository_key(
-            followed.repository_url
-        )
-        if not is_ours or not source.get("path"):
-            continue
-        if branch == followed.branch or (branch == HEAD and is_default_branch()):
-            yield source["path"], revisions[index] if index < len(revisions) else ""
+    for source, revision in zip(sources, chain(revisions, repeat("")), strict=False):
+        if source.get("path"):
+            yield source, revision
+
+
+def _branch(source: Mapping[str, Any]) -> str:
+    return (source.get("targetRevision") or HEAD).removeprefix("refs/heads/")
 
 
 def _cluster(application: Application, server: ArgoServer, *, is_alone: bool) -> tuple[str, bool]:
-    """Return the name of the cluster on which an Application runs, and whether it is a name."""
+    """Return the cluster on which an Application runs ("": not known), and whether it is a name.
+
+    Each of several servers has a cluster of its own named in-cluster.
+    """
     label = (application["metadata"].get("labels") or {}).get(CLUSTER_LABEL)
     if label:
         return label, True
     destination = _at(application, "spec", "destination")
     name, url = destination.get("name") or "", (destination.get("server") or "").rstrip("/")
-    is_own = name == IN_CLUSTER or url == IN_CLUSTER_SERVER
-    if not (name or url) or (is_own and not is_alone):
-        why = "each of the argocd-servers has a cluster in-cluster" if is_own else "no destination"
-        raise KalypsoError(
-            f"the Application {application['metadata']['name']!r} of {server.url} does not say on "
-            f"which cluster it runs: {why}",
-            Location(server.url),
-            f"label the Application {CLUSTER_LABEL}: <name of its cluster>",
-            "argocd-cluster-unknown",
-        )
+    if (name == IN_CLUSTER or url == IN_CLUSTER_SERVER) and not is_alone:
+        return "", False
     name = name or (server.cluster_names or {}).get(url, "")
     return (name, True) if name else (url, False)
+
+
+def _unknown_cluster(application: Application, server: ArgoServer) -> KalypsoError:
+    is_own = bool(_at(application, "spec", "destination"))
+    why = "each of the argocd-servers has a cluster in-cluster" if is_own else "no destination"
+    return KalypsoError(
+        f"the Application {application['metadata']['name']!r} of {server.url} does not say on "
+        f"which cluster it runs: {why}",
+        Location(server.url),
+        f"label the Application {CLUSTER_LABEL}: <name of its cluster>",
+        "argocd-cluster-unknown",
+    )
 
 
 def _report(application: Application, cluster: str, path: str, revision: str) -> ClusterReport:

@@ -27,6 +27,7 @@ from kalypso_actions.model.cluster_reports import (
     ObjectReference,
     ReportedObject,
     ReportedPath,
+    cluster_type_of,
 )
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.object_ids import is_commit_id
@@ -130,6 +131,8 @@ class EnvironmentTree:
             self.expected,
             self.unlisted,
             self._listed_of(self.listed.keys() - self.reporting),
+            self.folder,
+            tuple(sorted(self.cluster_types - self.not_reporting)),
         )
 
     @property
@@ -142,13 +145,7 @@ class EnvironmentTree:
 
         "" is the tree's folder, or a folder above it: such a path holds the whole tree.
         """
-        parts, folder = _segments(path), _segments(self.folder)
-        if parts == folder[: len(parts)]:
-            return ""
-        if parts[: len(folder)] != folder:
-            return None
-        name = parts[len(folder)]
-        return name if name in self.cluster_types else None
+        return cluster_type_of(path, self.folder, self.cluster_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -625,8 +622,3 @@ def _is_unready(condition: Condition) -> bool:
 
 def _is_in_progress(condition: Condition) -> bool:
     return condition.reason.lower() in IN_PROGRESS
-
-
-def _segments(path: str) -> list[str]:
-    normal = posixpath.normpath("/" + path)
-    return [part for part in normal.split("/") if part]

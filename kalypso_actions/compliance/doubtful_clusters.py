@@ -123,7 +123,7 @@ def check_lookups(names: Collection[str], branch: str, where: Location) -> None:
             f"the clusters on the branch {branch!r} follow {len(names)} other repositories by "
             f"paths of this tree: at most {MOST_REPOSITORIES} can be looked up",
             where,
-            "let the source report only this environment's clusters (for Azure: by azure-scopes)",
+            "let the source report fewer clusters, by azure-scopes or argocd-selector",
         )
 
 

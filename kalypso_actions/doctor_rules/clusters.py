@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kalypso_actions.doctor_rules.check import Check, ok, warning
-from kalypso_actions.model.cluster_reports import ClusterReport, ExpectedCluster, FollowedTree
+from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree, cluster_type_of
 from kalypso_actions.model.counts import abbreviated, counted
 
 MOST_NAMED: Final = 10
@@ -33,7 +32,10 @@ def cluster_checks(
     silent = [
         f"{expected.name} ({expected.cluster_type})"
         for expected in followed.expected
-        if not any(_follows(report, expected) for report in heard.get(expected.name.lower(), ()))
+        if not any(
+            _follows(report, followed, expected.cluster_type)
+            for report in heard.get(expected.name.lower(), ())
+        )
     ]
     if silent:
         yield warning(
@@ -44,14 +46,7 @@ def cluster_checks(
         )
 
 
-def _follows(report: ClusterReport, expected: ExpectedCluster) -> bool:
+def _follows(report: ClusterReport, followed: FollowedTree, cluster_type: str) -> bool:
     """Whether a report is about the folder of a cluster type, a part of it, or a folder above."""
-    own = _parts(expected.path)
-    paths = [_parts(each.path) for each in report.paths] or [()]
-    return any(own[: len(path)] == path or path[: len(own)] == own for path in paths)
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(
-        part for part in posixpath.normpath(path or ".").split("/") if part not in {"", "."}
-    )
+    paths = [each.path for each in report.paths] or [""]
+    return any(cluster_type_of(path, followed.folder, {cluster_type}) is not None for path in paths)

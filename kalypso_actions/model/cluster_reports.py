@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -70,7 +72,9 @@ class FollowedTree:
     `commits` are newest first: later ones, then those that count as synced. `expected` are the
     clusters that the cluster types of the branch's environment list; `unlisted` are the cluster
     types with assignments that list none. `exempt` are the listed clusters that need not report:
-    their cluster types have no assignments, or an annotation turns their reports off.
+    their cluster types have no assignments, or an annotation turns their reports off. `folder`
+    holds the environment's tree ("": the root), with a folder for each of `cluster_types`; reports
+    about other paths do not count.
     """
 
     repository_url: str
@@ -79,6 +83,31 @@ class FollowedTree:
     expected: tuple[ExpectedCluster, ...] = ()
     unlisted: tuple[str, ...] = ()
     exempt: tuple[ExpectedCluster, ...] = ()
+    folder: str = ""
+    cluster_types: tuple[str, ...] = ()
+
+    def counts(self, path: str) -> bool:
+        """Return whether reports about a path of the branch count."""
+        return cluster_type_of(path, self.folder, self.cluster_types) is not None
+
+
+def cluster_type_of(path: str, folder: str, cluster_types: Collection[str]) -> str | None:
+    """Return the cluster type that a path belongs to; None for a path outside the tree in `folder`.
+
+    "" is the tree's folder, or a folder above it: such a path holds the whole tree.
+    """
+    parts, above = _segments(path), _segments(folder)
+    if parts == above[: len(parts)]:
+        return ""
+    if parts[: len(above)] != above:
+        return None
+    name = parts[len(above)]
+    return name if name in cluster_types else None
+
+
+def _segments(path: str) -> list[str]:
+    normal = posixpath.normpath("/" + path)
+    return [part for part in normal.split("/") if part]
 
 
 @dataclass(frozen=True, slots=True)

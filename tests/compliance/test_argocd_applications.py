@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 
 from kalypso_actions.compliance import argocd_applications
-from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
+from kalypso_actions.compliance.argocd_applications import (
+    ArgoServer,
+    followers_of_applications,
+    reports_of_applications,
+)
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from tests.breaks import breaks, turned
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL, COMMIT, BEFORE = "https://github.com/acme/gitops", "a" * 40, "b" * 40
-FOLLOWED = FollowedTree(URL, "dev", (COMMIT,))
+FOLLOWED = FollowedTree(URL, "dev", (COMMIT,), cluster_types=("edge",))
 SERVER = "https://argocd.acme.example"
 NORTH = "https://north.k8s.example:6443"
 
@@ -246,7 +250,7 @@ def test_a_list_of_clusters_that_cannot_be_read() -> None:
 
 @breaks(
     "the own clusters of all servers are one cluster",
-    turned(argocd_applications._cluster, "is_own and (not is_alone)", "False"),
+    turned(argocd_applications._cluster, "not is_alone", "False"),
 )
 @pytest.mark.parametrize(
     "destination", [{"name": "in-cluster"}, {"server": "https://kubernetes.default.svc"}]
@@ -260,6 +264,50 @@ def test_the_own_clusters_of_several_servers_need_a_label(destination: dict[str,
     labelled = application("platform", metadata={"labels": {"kalypso.io/cluster": "a"}})
     servers = [ArgoServer(SERVER, [labelled], {}), ArgoServer("https://other", [], {})]
     assert reports_of_applications(servers, FOLLOWED)[0][0].cluster == "a"
+
+
+@breaks(
+    "an Application outside of the tree ends the run",
+    turned(reports_of_applications, "followed.counts(path)", "True"),
+)
+@pytest.mark.parametrize("path", ["lamp", "../other/edge", "edge-2"])
+def test_the_cluster_of_an_application_outside_of_the_tree_need_not_be_known(path: str) -> None:
+    own = {"source": {**OURS, "path": path}, "destination": {"name": "in-cluster"}}
+    of_tree = application("a", spec={"destination": {"name": "north"}})
+    lists = [application("platform", spec=own), of_tree]
+    servers = [ArgoServer(SERVER, lists, None), ArgoServer("https://other", [], None)]
+    reports, problems = reports_of_applications(servers, FOLLOWED)
+    assert ([report.cluster for report in reports], problems) == (["north"], ())
+    elsewhere = {"source": {**OURS, "path": path}, "destination": {"server": NORTH}}
+    server = ArgoServer(SERVER, [application(spec=elsewhere)], None)
+    assert reports_of_applications([server], FOLLOWED)[1] == ()
+
+
+@breaks(
+    "the whole of each team's repository may be a former name of this one",
+    turned(followers_of_applications, "not is_whole or revision in commits", "True"),
+    case="team",
+)
+@pytest.mark.parametrize(
+    ("source", "is_follower"),
+    [
+        pytest.param({"repoURL": "https://github.com/acme/fleet"}, True, id="folder"),
+        pytest.param({"repoURL": "https://github.com/acme/fleet", "path": "."}, True, id="whole"),
+        pytest.param({"targetRevision": "refs/heads/dev"}, True, id="full name"),
+        pytest.param({"targetRevision": "HEAD"}, True, id="default branch"),
+        pytest.param({"targetRevision": "main"}, False, id="another branch"),
+        pytest.param({"path": None}, False, id="values"),
+    ],
+)
+@pytest.mark.parametrize("revision", [COMMIT, BEFORE], ids=["own", "team"])
+def test_followers_by_any_url(source: dict[str, Any], is_follower: bool, revision: str) -> None:
+    status = {"sync": {"status": "Synced", "revision": revision}}
+    made = application(spec={"source": {**OURS, **source}}, status=status)
+    found = list(followers_of_applications([ArgoServer(SERVER, [made], {})], "dev", {COMMIT}))
+    if source.get("path") == "." and revision != COMMIT:
+        is_follower = False
+    assert [each.cluster for each in found] == ["north"] * is_follower
+    assert {each.repository_url for each in found} <= {source.get("repoURL", OURS["repoURL"])}
 
 
 @pytest.mark.parametrize("revision", ["HEAD", "", None])

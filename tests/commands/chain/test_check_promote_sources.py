@@ -250,6 +250,22 @@ def test_every_application_is_synced_and_healthy(hub: Organisation) -> None:
 
 
 @breaks(
+    "an Application that names the repository by a former name is overlooked",
+    returning(ArgoCDApplications.followers, ()),
+)
+def test_applications_at_a_former_name_of_the_repository_count(hub: Organisation) -> None:
+    hub.sandbox.repository(GITOPS).former_names.append("acme/fleet")
+    former = f"{hub.sandbox.url}/acme/fleet.git"
+    late = {"application": {"server": "hub"}, "behaviour": "fail"}
+    add_cluster(hub, "late", "drone", repository=former, **late)
+    add_cluster(hub, "other", "drone", repository=f"{hub.sandbox.url}/acme/another.git", **late)
+    commit = main_commit(hub)
+    result = by_argocd(hub, merge(hub, commit), commit)
+    assert (verdict(result), states(result)["late"]) == ("failed", "failed")
+    assert "other" not in states(result)
+
+
+@breaks(
     "what an Argo CD hides is overlooked",
     turned(ArgoCDApplications.check_inputs, "self._blind and followed.unlisted", "False"),
 )

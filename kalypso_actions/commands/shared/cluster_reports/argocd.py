@@ -5,21 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
 from kalypso_actions.clients.argocd import ArgoCD
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
-from kalypso_actions.compliance.argocd_applications import ArgoServer, reports_of_applications
+from kalypso_actions.compliance.argocd_applications import (
+    ArgoServer,
+    followers_of_applications,
+    reports_of_applications,
+)
 from kalypso_actions.doctor_rules.check import Check, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import ClusterReportsInputs
-from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.urls import is_loopback
 
 TOKEN_OF: Final = re.compile(r"(https?://[^=\s]+?)/?=(\S+)")
+
+PAGE: Final = "/applications"
+"""The first page of Argo CD in a browser."""
 
 
 class ArgoCDApplications:
@@ -41,6 +48,9 @@ class ArgoCDApplications:
         self._servers: Sequence[ArgoServer] = ()
         self._served: set[FollowedTree] = set()
         """The trees, without commits, that the last look served."""
+        self._read_at = datetime.min.replace(tzinfo=UTC)
+        self._commits: set[str] = set()
+        """The commits of all trees."""
         self._blind: list[str] | None = None
         """The servers whose token may not see all Applications; None before they are asked."""
 
@@ -55,6 +65,7 @@ class ArgoCDApplications:
         Raise UsageError if the inputs are missing or wrong, or if a token may overlook clusters
         that nobody lists, and KalypsoError if a server does not answer.
         """
+        self._commits.update(followed.commits)
         if self._blind is None:
             clients = self._beginning_look()
             answers = in_parallel(ArgoCD.sees_all_applications, clients)
@@ -81,11 +92,8 @@ class ArgoCDApplications:
         KalypsoError if a server does not answer.
         """
         tree = replace(followed, commits=())
-        if not self._served or tree in self._served:
-            self._served.clear()
-            self._servers = in_parallel(self._read, self._beginning_look())
+        servers = self._look(is_new=tree in self._served)
         self._served.add(tree)
-        servers = self._servers
         try:
             reports, self._problems = reports_of_applications(
                 servers, followed, lambda: self._default_branch(followed) == followed.branch
@@ -97,6 +105,13 @@ class ArgoCDApplications:
                 advice="check that argocd-servers names API servers of Argo CD",
             ) from error
         return reports
+
+    def followers(self, branch: str) -> tuple[BranchFollower, ...]:
+        """Return the Applications that follow a branch of this name, of any repository.
+
+        Raise KalypsoError if a server does not answer.
+        """
+        return tuple(followers_of_applications(self._look(), branch, self._commits))
 
     def warnings(self) -> tuple[Problem, ...]:
         """Return the warnings of the last look."""
@@ -123,6 +138,14 @@ class ArgoCDApplications:
         """Close the connections."""
         for client in self._clients:
             client.close()
+
+    def _look(self, *, is_new: bool = False) -> Sequence[ArgoServer]:
+        """Read the servers, unless they were read for the present look."""
+        if is_new or self._runtime.now() - self._read_at >= self.shortest_pause:
+            self._served.clear()
+            self._servers = in_parallel(self._read, self._beginning_look())
+            self._read_at = self._runtime.now()
+        return self._servers
 
     def _default_branch(self, followed: FollowedTree) -> str:
         """Return the default branch of the repository, which git reads once."""
@@ -154,14 +177,15 @@ def tokens_of(servers: Sequence[str], tokens: str) -> Mapping[str, str]:
         raise UsageError(
             "argocd-servers is missing", advice="name the URLs of Argo CD's API servers"
         )
-    urls = [url.rstrip("/") for url in servers]
+    urls = list({url.rstrip("/").lower(): url.rstrip("/") for url in servers}.values())
     for url in urls:
         parts = urlsplit(url)
         is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(url))
-        if not is_safe or not parts.hostname or parts.username or parts.query or parts.fragment:
+        is_page = parts.query or parts.fragment or url.endswith(PAGE)
+        if not is_safe or not parts.hostname or parts.username or is_page:
             raise UsageError(
                 f"argocd-servers: {url} is no https URL of a server",
-                advice="write it as https://argocd.example.com, without a user, query or fragment",
+                advice="write it as https://argocd.example.com, without a user, page or query",
             )
     lines = [line.strip() for line in tokens.splitlines() if line.strip()]
     if len(lines) == 1 and not TOKEN_OF.fullmatch(lines[0]):
