@@ -505,11 +505,11 @@ def _judge(
     note = ""
     others = [path.path for path in report.paths if path not in counted_paths]
     if passed_over := abbreviated(tuple(dict.fromkeys(others))):
-        if all(kustomization and _state(kustomization) for kustomization in own):
+        if all(kustomization and object_state(kustomization) for kustomization in own):
             objects = tuple(
                 reported for reported, root in roots.items() if root is None or root in counted
             )
-            report = replace(report, state=_worst(objects), objects=objects)
+            report = replace(report, state=worst_state(objects), objects=objects)
             note = f"judged without {passed_over}"
         else:
             note = f"judged by the whole configuration with {passed_over}: statuses are missing"
@@ -570,9 +570,9 @@ def _key(reference: ObjectReference) -> tuple[str, str]:
     return reference.namespace.lower(), reference.name.lower()
 
 
-def _worst(objects: Collection[ReportedObject]) -> str:
+def worst_state(objects: Collection[ReportedObject]) -> str:
     """Return the worst state: suspended, then not compliant, then any other except compliant."""
-    states = [state for reported in objects if (state := _state(reported))]
+    states = [state for reported in objects if (state := object_state(reported))]
     for worst in ("suspended", "noncompliant"):
         for state in states:
             if _normal_state(state) == worst:
@@ -580,7 +580,7 @@ def _worst(objects: Collection[ReportedObject]) -> str:
     return next((state for state in states if _normal_state(state) != "compliant"), "Compliant")
 
 
-def _state(reported: ReportedObject) -> str:
+def object_state(reported: ReportedObject) -> str:
     """Return an object's state: as reported, else by its condition Ready; "" without both."""
     if reported.state:
         return reported.state

@@ -94,15 +94,17 @@ class FollowedTree:
 def cluster_type_of(path: str, folder: str, cluster_types: Collection[str]) -> str | None:
     """Return the cluster type that a path belongs to; None for a path outside the tree in `folder`.
 
-    "" is the tree's folder, or a folder above it: such a path holds the whole tree.
+    The folders of an application's targets take the place of cluster types, and may be nested: the
+    innermost one counts. "" is the tree's folder, or a folder above it: such a path holds the whole
+    tree.
     """
     parts, above = _segments(path), _segments(folder)
     if parts == above[: len(parts)]:
         return ""
     if parts[: len(above)] != above:
         return None
-    name = parts[len(above)]
-    return name if name in cluster_types else None
+    names = ("/".join(parts[len(above) : end]) for end in range(len(parts), len(above), -1))
+    return next((name for name in names if name in cluster_types), None)
 
 
 def _segments(path: str) -> list[str]:
