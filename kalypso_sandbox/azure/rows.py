@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from kalypso_sandbox.azure.applications import Application, applications
 from kalypso_sandbox.azure.clusters import Cluster, Configuration, clusters
 from kalypso_sandbox.azure.sync import Phase, RepositoryHistory, SyncState, sync_state
 from kalypso_sandbox.store import Store
@@ -30,6 +31,8 @@ COMPLIANCE: Final[Mapping[Phase, str]] = {
     "ready": "Compliant",
     "failing": "Non-Compliant",
 }
+WORST_FIRST: Final = ("Non-Compliant", "Pending", "Compliant")
+
 SOURCES: Final = {
     "GitRepository": "gitRepository",
     "Bucket": "bucket",
@@ -78,13 +81,20 @@ def tables(
             is_broken = functools.partial(
                 repositories.is_broken, configuration.repository, configuration.failure
             )
-            now = sync_state(
-                configuration,
-                heads(configuration.repository, configuration.branch),
-                is_broken,
-                shown_at,
+            of_branch = heads(configuration.repository, configuration.branch)
+            now = sync_state(configuration, of_branch, is_broken, shown_at)
+            paths = dict(zip(_kustomization_names(configuration), configuration.paths, strict=True))
+            children = tuple(
+                applications(configuration, paths, now.applied, repositories, heads, shown_at)
             )
-            configurations.append(configuration_row(cluster, configuration, now, store.server_url))
+            if configuration.failure.kustomization in {
+                child.configuration.name for child in children
+            }:  # the failure is that of an application
+                follows = configuration.model_copy(update={"behaviour": "follow"})
+                now = sync_state(follows, of_branch, is_broken, shown_at)
+            configurations.append(
+                configuration_row(cluster, configuration, now, store.server_url, children)
+            )
     return {
         "resources": resources,
         "kubernetesconfigurationresources": configurations,
@@ -93,10 +103,19 @@ def tables(
 
 
 def configuration_row(
-    cluster: Cluster, configuration: Configuration, now: SyncState, server_url: str
+    cluster: Cluster,
+    configuration: Configuration,
+    now: SyncState,
+    server_url: str,
+    children: Sequence[Application] = (),
 ) -> Row:
-    """Return the row of a Flux configuration; `server_url` is the server of its `owner/name`."""
+    """Return the row of a Flux configuration; `server_url` is the server of its `owner/name`.
+
+    `children` are the applications on the cluster, whose objects are among its statuses.
+    """
     suspended = configuration.behaviour == "suspended"
+    states = (now, *(child.now for child in children))
+    moments = [state.reported_at for state in states if state.reported_at]
     properties = {
         "scope": "cluster",
         "namespace": configuration.namespace,
@@ -106,12 +125,14 @@ def configuration_row(
         SOURCES[configuration.source_kind]: _source(configuration, server_url),
         "kustomizations": _kustomizations(configuration),
         "configurationProtectedSettings": {},
-        "statuses": _statuses(configuration, now),
+        "statuses": [*_statuses(configuration, now), *_of_applications(configuration, children)],
         "repositoryPublicKey": "",
         "sourceSyncedCommitId": _revision(configuration, now.commit) or None,
         "sourceUpdatedAt": _time(now.synced_at),
-        "statusUpdatedAt": _time(now.reported_at, "microseconds"),
-        "complianceState": "Suspended" if suspended else COMPLIANCE[now.phase],
+        "statusUpdatedAt": _time(max(moments, default=None), "microseconds"),
+        "complianceState": "Suspended"
+        if suspended
+        else min((COMPLIANCE[each.phase] for each in states), key=WORST_FIRST.index),
         "provisioningState": configuration.provisioning_state,
         "errorMessage": configuration.error_message,
     }
@@ -245,6 +266,31 @@ def _kustomization_statuses(
             message = f"Applied revision: {APPLICATION_REVISION}"
             ready = _ready("True", "ReconciliationSucceeded", message, sync_state.changed_at)
         yield _status(configuration, "Kustomization", nested, ready, by)
+
+
+def _of_applications(
+    configuration: Configuration, children: Sequence[Application]
+) -> Iterator[dict[str, Any]]:
+    """Yield the statuses of the source and the Kustomization of each application."""
+    if not configuration.tells_statuses:
+        return
+    for child in children:
+        own, now = child.configuration, child.now
+        by = {
+            "name": f"{configuration.name}-{child.kustomization}",
+            "namespace": configuration.namespace,
+        }
+        if now.commit:
+            message = f"stored artifact for revision '{_revision(own, now.commit)}'"
+            stored = _ready("True", "Succeeded", message, now.synced_at)
+            ready = _readiness(own, now, 0)
+        else:
+            message = f"couldn't find remote ref {own.branch!r}"
+            stored = _ready("False", "GitOperationFailed", message, own.since)
+            message = "Source artifact not found, retrying in 30s"
+            ready = _ready("False", "ArtifactFailed", message, own.since)
+        yield _status(own, "GitRepository", child.source, stored, by)
+        yield _status(own, "Kustomization", own.name, ready, by)
 
 
 def _revision(configuration: Configuration, commit: str) -> str:

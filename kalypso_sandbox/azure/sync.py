@@ -6,7 +6,7 @@ The history is not stored: pushes are events of the store, and git has the rest.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -78,11 +78,23 @@ class RepositoryHistory:
             self._broken[key] = self._has_match(repository, commit, failure)
         return self._broken[key]
 
-    def _has_match(self, repository: Repository, commit: str, failure: Failure) -> bool:
+    def files(self, name: str, commit: str) -> Mapping[str, bytes]:
+        """Return the files of a commit; none of an unknown repository or commit."""
+        repository = self.find(name)
         try:
-            files = self._store.git(repository).files(commit)
+            return self._store.git(repository).files(commit) if repository else {}
         except LookupError:
-            return False
+            return {}
+
+    def has_path(self, name: str, commit: str, path: str) -> bool:
+        """Return whether a commit has a folder, or a file, at a path ("" for the root)."""
+        repository = self.find(name)
+        return repository is not None and (
+            not path or self._store.git(repository).tree_id(commit, path) is not None
+        )
+
+    def _has_match(self, repository: Repository, commit: str, failure: Failure) -> bool:
+        files = self.files(repository.full_name, commit)
         wanted = failure.text.encode()
         return any(
             fnmatch.fnmatchcase(path, failure.path) and wanted in content

@@ -239,8 +239,8 @@ BROKEN_RELEASE = flux(
     ),
     turned(
         "kalypso_actions.compliance.child_reports._child_report",
-        "name=own_name.name",
-        "name=kustomization.name",
+        "own_name.name",
+        "kustomization.name",
     ),
 )
 @breaks(

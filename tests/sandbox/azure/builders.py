@@ -86,9 +86,14 @@ def four_clusters(folder: Path, clock: Clock, other_subscription: str = "other")
     return made
 
 
-def push(made: Store, files: Mapping[str, str | None], branch: str = "dev") -> str:
-    """Commit to a branch of acme/fleet as a push does; return the commit's id."""
-    fleet = made.repositories["acme/fleet"]
+def push(
+    made: Store,
+    files: Mapping[str, str | None],
+    branch: str = "dev",
+    repository: str = "acme/fleet",
+) -> str:
+    """Commit to a branch as a push does; return the commit's id."""
+    fleet = made.repositories[repository]
     git = made.git(fleet)
     before = git.head(branch)
     author = Person("n", "n@example.com", made.now)
