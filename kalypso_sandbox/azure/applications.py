@@ -25,7 +25,7 @@ STOPPED_TOO: Final = frozenset({"stall", "disconnected"})
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class AppliedApplication:
     """A Kustomization of an application on a cluster, and its state.
 
     `kustomization` is the one of the cluster's configuration that applies it, `source` the name of
@@ -74,7 +74,7 @@ def applications(
     repositories: RepositoryHistory,
     heads: Callable[[str, str], Sequence[Head]],
     now: datetime,
-) -> Iterator[Application]:
+) -> Iterator[AppliedApplication]:
     """Yield the applications of the commit that a configuration has applied ("" for none)."""
     files = repositories.files(configuration.repository, applied) if applied else {}
     for name, kustomization, source in declared(files, paths):
@@ -105,7 +105,7 @@ def applications(
             failure = Failure(reason="ArtifactFailed", message=missing)
             follows = follows.model_copy(update={"behaviour": "fail", "failure": failure})
             state = sync_state(follows, heads(url, follows.branch), lambda _: True, now)
-        yield Application(name, _name(source)[1], follows, state)
+        yield AppliedApplication(name, _name(source)[1], follows, state)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from kalypso_sandbox.azure.applications import Application, applications
+from kalypso_sandbox.azure.applications import AppliedApplication, applications
 from kalypso_sandbox.azure.clusters import Cluster, Configuration, clusters
 from kalypso_sandbox.azure.sync import Phase, RepositoryHistory, SyncState, sync_state
 from kalypso_sandbox.store import Store
@@ -107,7 +107,7 @@ def configuration_row(
     configuration: Configuration,
     now: SyncState,
     server_url: str,
-    children: Sequence[Application] = (),
+    children: Sequence[AppliedApplication] = (),
 ) -> Row:
     """Return the row of a Flux configuration; `server_url` is the server of its `owner/name`.
 
@@ -269,7 +269,7 @@ def _kustomization_statuses(
 
 
 def _of_applications(
-    configuration: Configuration, children: Sequence[Application]
+    configuration: Configuration, children: Sequence[AppliedApplication]
 ) -> Iterator[dict[str, Any]]:
     """Yield the statuses of the source and the Kustomization of each application."""
     if not configuration.tells_statuses:
