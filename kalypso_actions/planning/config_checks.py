@@ -6,7 +6,7 @@ Upstream's message names neither the schema nor the ConfigMap that set the value
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -23,6 +23,12 @@ from kalypso_actions.platform_config.layers import AppliedSchema
 from kalypso_go import gotemplate
 
 KEY_UNSET: Final = "template-key-unset"
+TEXT_TRUE: Final = "template-text-true"
+OF_MISSING_VALUES: Final = frozenset({KEY_UNSET, "template-no-value"})
+"""The codes of findings whose level `missing-values` decides."""
+
+FALSE_TEXTS: Final = frozenset({"false", "no", "off", "0", "n", "f", "disabled"})
+"""The texts that people mean as false, in lower case; templates take every text as true."""
 
 MAX_TRACED = 5
 """The most violations of one schema to trace; users rarely read more."""
@@ -99,11 +105,15 @@ class ConfigKeyRead(NamedTuple):
     """A key of a map of assignments that a Template reads without a guard, and all places.
 
     `path` has the field and the keys above it first, and `gotemplate.EACH` for each item of a list.
+    A key whose truth a `condition` tests may have a `text` that is meant as false, from `set_at`.
     """
 
     template: str
     path: tuple[str, ...]
     places: tuple[Location, ...]
+    condition: str = ""
+    text: str = ""
+    set_at: Location | None = None
 
     @property
     def is_of_config(self) -> bool:
@@ -118,6 +128,13 @@ class ConfigKeyRead(NamedTuple):
     @property
     def message(self) -> str:
         """The finding for assignments without a value, without their names."""
+        if self.text:
+            branch = f" (branch {self.set_at.branch})" if self.set_at and self.set_at.branch else ""
+            place = f", set in {_file(self.set_at)}{branch}" if self.set_at else ""
+            return (
+                f"Template {self.template!r}: {self.condition!r} takes .{self.key} as true, since "
+                f"it is the text {self.text!r}{place}"
+            )
         nobody = "no layer sets" if self.is_of_config else "the target has no"
         return f"{nobody} .{self.key}, which Template {self.template!r} reads"
 
@@ -132,14 +149,18 @@ class ConfigKeyReads:
     def __init__(self, fleet: Fleet, platform_config: PlatformConfig) -> None:
         self._platform_config = platform_config
         templates = {template.name: _reads(template) for template in fleet.templates}
-        self._reads = {
-            item.name: [
-                read
-                for name in (item.reconciler, item.namespace_service, item.config_type)
-                for read in templates.get(name, ())
-            ]
-            for item in fleet.cluster_types
-        }
+        conditions = {template.name: _conditions(template) for template in fleet.templates}
+        self._reads, self._conditions = (
+            {
+                item.name: [
+                    read
+                    for name in (item.reconciler, item.namespace_service, item.config_type)
+                    for read in by_template.get(name, ())
+                ]
+                for item in fleet.cluster_types
+            }
+            for by_template in (templates, conditions)
+        )
         self._manifest_keys = {key for target in fleet.targets for key in target.manifests}
         of_targets = (read for reads in templates.values() for read in reads)
         self._lacking = {
@@ -149,24 +170,43 @@ class ConfigKeyReads:
         }
 
     def unset(self, assignments: Iterable[Assignment]) -> dict[ConfigKeyRead, list[Assignment]]:
-        """Return the assignments for which nothing sets a key, by the place that reads it."""
+        """Return the assignments for which nothing sets a key, by the place that reads it.
+
+        Also those for which a condition takes a text that is meant as false as true.
+        """
         by_cluster_type: dict[str, list[Assignment]] = {}
         for item in assignments:
             by_cluster_type.setdefault(item.cluster_type.name, []).append(item)
         unset: dict[ConfigKeyRead, list[Assignment]] = {}
         for name, items in by_cluster_type.items():
-            reads = [read for read in self._reads[name] if read.is_of_config]
-            keys = {read.path[1] for read in reads}
-            for alike in self._platform_config.combinations(items, keys) if reads else ():
-                for read in reads:
-                    if self._is_unset(read, alike[0]):
-                        unset.setdefault(read, []).extend(alike)
-            for read in self._reads[name]:
-                lacking = self._lacking.get(read)
-                alike = [item for item in items if item.target.name in lacking] if lacking else []
-                if alike:
-                    unset.setdefault(read, []).extend(alike)
+            for read, alike in (*self._of_config(name, items), *self._of_targets(name, items)):
+                unset.setdefault(read, []).extend(alike)
         return unset
+
+    def _of_config(
+        self, cluster_type: str, assignments: Sequence[Assignment]
+    ) -> Iterator[tuple[ConfigKeyRead, Sequence[Assignment]]]:
+        """Yield the faulty reads of the configuration; assignments with the same keys are alike."""
+        reads = [read for read in self._reads[cluster_type] if read.is_of_config]
+        conditions = [read for read in self._conditions[cluster_type] if read.is_of_config]
+        keys = {read.path[1] for read in (*reads, *conditions)}
+        for alike in self._platform_config.combinations(assignments, keys) if keys else ():
+            yield from ((read, alike) for read in reads if self._is_unset(read, alike[0]))
+            for read in conditions:
+                yield from ((taken, alike) for taken in self._taken_as_true(read, alike[0]))
+
+    def _of_targets(
+        self, cluster_type: str, assignments: Sequence[Assignment]
+    ) -> Iterator[tuple[ConfigKeyRead, Sequence[Assignment]]]:
+        """Yield the faulty reads of labels and manifests."""
+        for read in self._reads[cluster_type]:
+            lacking = self._lacking.get(read)
+            alike = [item for item in assignments if item.target.name in lacking] if lacking else []
+            if alike:
+                yield read, alike
+        for read in self._conditions[cluster_type]:
+            for item in () if read.is_of_config else assignments:
+                yield from ((taken, [item]) for taken in self._taken_as_true(read, item))
 
     def failure(self, assignment: Assignment, *, of_config: bool) -> rendering.Failure | None:
         """Return the first key that nothing sets for an assignment as its failure."""
@@ -186,7 +226,8 @@ class ConfigKeyReads:
         `gaps` are warnings about missing values; of two with one cause, only one is returned.
         """
         gaps = list(gaps)
-        places = {where for read in unset if read.is_of_config for where in read.places}
+        of_config = (read for read in unset if read.is_of_config and not read.text)
+        places = {where for read in of_config for where in read.places}
         told = {item.where for item in gaps}
         others = (item for item in gaps if item.where not in places)
         return [*leveled(others, "warning", "assignment")] + [
@@ -195,13 +236,13 @@ class ConfigKeyReads:
                 f"({abbreviated([_name(items[0])], 1, len(items) - 1)})",
                 self._place(read, items[0]),
                 self._advice(read, items[0]),
-                KEY_UNSET,
+                TEXT_TRUE if read.text else KEY_UNSET,
                 level="warning",
                 scope="assignment",
-                related=read.places[:1],
+                related=(read.set_at,) if read.set_at else read.places[:1],
             )
             for read, items in unset.items()
-            if read.is_of_config or told.isdisjoint(read.places)
+            if read.is_of_config or read.text or told.isdisjoint(read.places)
         ]
 
     def _is_unset(self, read: ConfigKeyRead, assignment: Assignment) -> bool:
@@ -216,6 +257,30 @@ class ConfigKeyReads:
         maps = self._maps(read, assignment)
         return bool(maps) and all(isinstance(m, Mapping) and inner[-1] not in m for m in maps)
 
+    def _taken_as_true(
+        self, read: ConfigKeyRead, assignment: Assignment
+    ) -> Iterator[ConfigKeyRead]:
+        """Yield a condition with each text that is meant as false."""
+        target, (field, key, *below) = assignment.target, read.path
+        if field == "Labels":
+            values: list[object] = [target.labels.get(key)]
+        elif field == "Manifests":
+            values = [target.manifests.get(key)]
+        else:
+            values = self._maps(read, assignment)
+            values = [inner for outer in values for inner in _below(outer, read.path[-1])]
+        for text in dict.fromkeys(item for item in values if isinstance(item, str)):
+            if text.strip().lower() not in FALSE_TEXTS:
+                continue
+            if field == "Labels":
+                set_at = target.where
+            elif field == "Manifests":
+                set_at = target.at(key)
+            else:
+                origins = self._platform_config.config_of(assignment).origins_of(key)
+                set_at = (origins.get((key, *below)) or origins.get((key,)) or [target.where])[-1]
+            yield read._replace(text=text, set_at=set_at)
+
     def _maps(self, read: ConfigKeyRead, assignment: Assignment) -> list[object]:
         """Return the values that should have a key of the configuration."""
         values: list[object] = [self._platform_config.config_of(assignment).values]
@@ -225,6 +290,8 @@ class ConfigKeyReads:
 
     def _place(self, read: ConfigKeyRead, assignment: Assignment) -> Location:
         """Return the target that lacks a key that others have, else the place in the Template."""
+        if read.text:
+            return read.places[0]
         is_usual = read.path[-1] in {*rendering.USUAL_KEYS, *self._manifest_keys}
         is_of_target = read.path[0] == "Manifests" and is_usual
         return assignment.target.where if is_of_target else read.places[0]
@@ -232,6 +299,11 @@ class ConfigKeyReads:
     def _advice(self, read: ConfigKeyRead, assignment: Assignment) -> str:
         field, *above, key = read.path
         target = assignment.target
+        if read.text:
+            shown = f'.{read.key} "true"'
+            return (
+                f"compare the text: {{{{ if eq {shown} }}}}, or leave the key out where it is false"
+            )
         if read.is_of_config:
             known = {entry.key for entry in self._platform_config.entries}
             if above:
@@ -265,6 +337,19 @@ def _reads(template: Template) -> list[ConfigKeyRead]:
             if path[number] != gotemplate.EACH:
                 places.setdefault(path[: number + 1], {})[where] = None
     return [ConfigKeyRead(template.name, path, tuple(at)) for path, at in places.items()]
+
+
+def _conditions(template: Template) -> list[ConfigKeyRead]:
+    """Return the keys of maps whose truth a Template tests, each once."""
+    tested: dict[tuple[str, ...], tuple[str, Location]] = {}
+    for use, where in rendering.uses(template):
+        path = use.operands[0].path if use.function == gotemplate.CONDITION else None
+        if path and len(path) > 1 and path[0] in rendering.MAPS:
+            tested.setdefault(path, (use.text, where))
+    return [
+        ConfigKeyRead(template.name, path, (where,), condition)
+        for path, (condition, where) in tested.items()
+    ]
 
 
 def _name(assignment: Assignment) -> str:

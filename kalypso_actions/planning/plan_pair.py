@@ -286,10 +286,11 @@ class _PairSide:
 
     def unset_keys(self) -> Iterator[tuple[ConfigKeyRead, list[Assignment]]]:
         """Yield the keys that Templates read and no layer sets, with the assignments."""
-        if self._options.missing_values == "warn":
-            failed = {item.assignment.folder for item in self._failed}
-            items = (item for folder, item in self.assignments.items() if folder not in failed)
-            yield from self.key_reads.unset(items).items()
+        failed = {item.assignment.folder for item in self._failed}
+        items = (item for folder, item in self.assignments.items() if folder not in failed)
+        for read, unset in self.key_reads.unset(items).items():
+            if read.text or self._options.missing_values == "warn":
+                yield read, unset
 
     def repositories(self, folder: str) -> frozenset[str]:
         """Return the repositories whose content may be in the files of a rendered assignment."""
@@ -532,7 +533,7 @@ def _value_gaps(
             rows.append((after.assignments[folder], {name: line}))
     templates = after.fleet.templates
     earlier = {
-        (read.template, read.key, assignment.folder)
+        (read.template, read.key, read.text, assignment.folder)
         for read, assignments in before.unset_keys()
         for assignment in assignments
     }
@@ -541,7 +542,7 @@ def _value_gaps(
     for read, assignments in after.unset_keys():
         for assignment in assignments:
             folder = assignment.folder
-            if (read.template, read.key, folder) not in earlier:
+            if (read.template, read.key, read.text, folder) not in earlier:
                 of_read = unset.setdefault(after.repositories(folder), {})
                 of_read.setdefault(read, []).append(assignment)
             elif folder in compared:

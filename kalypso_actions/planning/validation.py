@@ -38,7 +38,12 @@ from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
 from kalypso_actions.model.kubernetes_names import label_value_fault
 from kalypso_actions.model.promotion_policy import POLICY_FILE, POLICY_KIND, PromotionPolicy
-from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads, ConfigValidator
+from kalypso_actions.planning.config_checks import (
+    OF_MISSING_VALUES,
+    ConfigKeyRead,
+    ConfigKeyReads,
+    ConfigValidator,
+)
 from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.branches import (
@@ -157,6 +162,7 @@ def validate_branches(
             diagnostics.problems += check(branch)
         for template in branch.of(kinds.Template):
             diagnostics.warnings += rendering.unknown_fields(template)
+            diagnostics.warnings += rendering.reversed_defaults(template)
             diagnostics.notes += rendering.unquoted_texts(template)
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
@@ -432,7 +438,9 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
     gaps = rendering.value_gaps(rendered, [*templates.values()])
     if view.scopes:
         gaps = reads.findings(unset, gaps)
-    (found.problems if options.missing_values == "error" else found.warnings).extend(gaps)
+    for gap in gaps:
+        is_error = options.missing_values == "error" and gap.code in OF_MISSING_VALUES
+        (found.problems if is_error else found.warnings).append(gap)
     return found
 
 

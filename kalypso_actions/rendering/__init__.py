@@ -23,21 +23,26 @@ from kalypso_actions.rendering.folder_files import (
 from kalypso_actions.rendering.registration_budget import Spend, is_excessive, share_of_registration
 from kalypso_actions.rendering.renderer import Renderer, too_large
 from kalypso_actions.rendering.template_lint import (
+    MAPS,
     PRINTS_NOTHING,
     USUAL_KEYS,
     Rendered,
     fields_read,
+    is_jinja,
     keys_read,
     lacks_value,
     missing_value_failure,
+    reversed_defaults,
     template_of,
     unknown_fields,
     unquoted_texts,
+    uses,
     value_gaps,
 )
 
 __all__ = [
     "BROKEN_SCHEMA",
+    "MAPS",
     "OF_TEMPLATES",
     "PRINTS_NOTHING",
     "REFUSED_CONFIG",
@@ -51,6 +56,7 @@ __all__ = [
     "fields_read",
     "is_builtin_config",
     "is_excessive",
+    "is_jinja",
     "join_manifests",
     "keys_read",
     "lacks_value",
@@ -58,6 +64,7 @@ __all__ = [
     "missing_value_failure",
     "namespace_of",
     "render_template",
+    "reversed_defaults",
     "share_of_registration",
     "special_texts",
     "template_faults",
@@ -65,5 +72,6 @@ __all__ = [
     "too_large",
     "unknown_fields",
     "unquoted_texts",
+    "uses",
     "value_gaps",
 ]

@@ -111,6 +111,53 @@ def keys_read(template: Template) -> Iterator[tuple[tuple[str, ...], int, Locati
                         yield path, guarded, where
 
 
+def uses(template: Template) -> Iterator[tuple[gotemplate.Use, Location]]:
+    """Yield the calls of functions and the conditions of a Template, with their places."""
+    for index, source in enumerate(template.manifests):
+        for text in _texts(source):
+            uses_of = _jinja_uses if is_jinja(template) else _go_uses
+            for use in uses_of(text):
+                is_text = isinstance(source, str)
+                place = (use.line, use.column) if is_text else ()
+                yield use, template.at(index, *place)
+
+
+_FIRST: Final = frozenset({"coalesce", "or"})
+"""The functions that return their first operand that is not empty."""
+
+
+def reversed_defaults(template: Template) -> Iterator[Problem]:
+    """Yield each field that has no effect, because a constant comes before it as its default."""
+    for use, where in uses(template):
+        first, others = use.operands[:1], use.operands[1:]
+        if use.function == "default":
+            first, others = use.operands[-1:], use.operands[:-1]
+        elif use.function not in _FIRST:
+            continue
+        lost = [item.path for item in others if item.path and item.path[0] in (*FIELDS, *MAPS)]
+        if lost and first[0].is_constant and first[0].is_set:
+            field, text = f".{'.'.join(lost[0])}", first[0].texts[0]
+            yield Problem(
+                f"Template {template.name!r}: {{{{ {use.text} }}}} is always {text!r}: {field} has "
+                "no effect",
+                where,
+                f'write the field first: {{{{ {field} | default "{text}" }}}}',
+                "template-default-reversed",
+            )
+
+
+def _go_uses(text: str) -> Iterator[gotemplate.Use]:
+    with suppress(gotemplate.TemplateError):
+        yield from gotemplate.uses(text, FUNCTIONS, REFUSED)
+
+
+def _jinja_uses(text: str) -> Iterator[gotemplate.Use]:
+    # Importing Jinja2 takes time, and most runs have no Template for it.
+    from kalypso_actions.rendering.jinja.manifests import root_uses  # noqa: PLC0415
+
+    return root_uses(text)
+
+
 def _go_names(text: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     try:
         yield from gotemplate.root_fields(text, FUNCTIONS, REFUSED)

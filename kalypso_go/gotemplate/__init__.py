@@ -13,7 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kalypso_go.gotemplate.analysis import EACH, changes_data, required_fields, root_fields
+from kalypso_go.gotemplate.analysis import (
+    CONDITION,
+    EACH,
+    Operand,
+    Use,
+    changes_data,
+    required_fields,
+    root_fields,
+    uses,
+)
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS, Budget, Decisions, LimitError, Limits
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.compiler import Program, compile_trees
@@ -23,6 +32,7 @@ from kalypso_go.gotemplate.text import byte_length, normal
 from kalypso_go.gotemplate.values import NO_VALUE, Function, FunctionError
 
 __all__ = [
+    "CONDITION",
     "DEFAULT_LIMITS",
     "EACH",
     "Budget",
@@ -31,11 +41,14 @@ __all__ = [
     "FunctionError",
     "LimitError",
     "Limits",
+    "Operand",
     "Template",
     "TemplateError",
+    "Use",
     "parse",
     "required_fields",
     "root_fields",
+    "uses",
 ]
 
 

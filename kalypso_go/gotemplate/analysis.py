@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import fields
-from typing import Final
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Final, TypeVar
 
 from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.errors import Source
 from kalypso_go.gotemplate.nodes import (
     Body,
+    Bool,
     Chain,
     Command,
     Dot,
@@ -18,6 +19,7 @@ from kalypso_go.gotemplate.nodes import (
     Identifier,
     If,
     Node,
+    Number,
     Pipe,
     Range,
     String,
@@ -219,6 +221,243 @@ class _RequiredFields:
                 yield from ((*base, key) for key in keys if base is not None)
         for part in _parts(value):
             yield from self._tested(part, dot)
+
+
+CONDITION: Final = "if"
+"""The function of a use by `if`, `with`, or an operand of `and`, `or` and `not`."""
+
+_CONSTANTS: Final = (String, Number, Bool)
+_SAME_TEXT: Final = frozenset({"toString", "trim"})
+"""The functions that leave most texts as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A field of the data, the constant texts that an operand or its items are, or neither.
+
+    A field with `texts` has the constant as its default. `is_set` means that it is never empty.
+    """
+
+    path: tuple[str, ...] | None = None
+    texts: tuple[str, ...] = ()
+    is_set: bool = False
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no field decides the operand."""
+        return self.path is None and bool(self.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A call of a function, or a condition, with its operands: the value of a pipeline is the last.
+
+    `text` is that part of the template; `line` and `column` count from 1.
+    """
+
+    function: str
+    operands: tuple[Operand, ...]
+    text: str
+    line: int
+    column: int
+
+
+def uses(text: str, functions: Mapping[str, Function], refused: Mapping[str, str]) -> Iterator[Use]:
+    """Yield the calls of functions in a template, and the fields whose truth decides something.
+
+    A field that the same condition compares, or that its branches read, is no condition: such a
+    test asks whether the field is set. Raises `TemplateError` if the text does not parse.
+    """
+    source = Source("template", text)
+    names = Names({**BUILTINS, **functions}, refused)
+    trees = parse_trees(source, names, DEFAULT_LIMITS.parse_depth)
+    for function, operands, node, position in _Uses(trees).calls(
+        trees[source.name], (), frozenset()
+    ):
+        line, column = source.line(position), source.column(position) + 1
+        yield Use(function, operands, str(node), line, column)
+
+
+_Call = tuple[str, tuple[Operand, ...], object, int]
+
+
+class _Uses(_RequiredFields):
+    """Finds the operands of functions and conditions."""
+
+    def __init__(self, trees: Mapping[str, Body]) -> None:
+        super().__init__(trees, ())
+        self._operands: dict[str, Operand] = {}
+        self._assigned = {
+            variable.names[0]
+            for tree in trees.values()
+            for pipe in _all(tree, Pipe)
+            if pipe.assigns
+            for variable in pipe.variables
+        }
+
+    def calls(
+        self, value: object, dot: _FieldPath | None, excused: frozenset[_FieldPath]
+    ) -> Iterator[_Call]:
+        """Yield the calls in a node or a tuple of nodes, and conditions of fields not `excused`."""
+        match value:
+            case If(cases=cases, otherwise=otherwise) | With(cases=cases, otherwise=otherwise):
+                for case in cases:
+                    self._declare(case.pipe, dot)
+                    is_if = isinstance(value, If)
+                    inner = dot if is_if else self._operand(case.pipe, dot).path
+                    read = self._read(case.body, inner) | self._read(otherwise, dot)
+                    compared = self._compared(case.pipe, dot)
+                    yield from self._conditions(case.pipe, dot, excused | read | compared)
+                    yield from self.calls(case.pipe, dot, excused | read | compared)
+                    yield from self.calls(case.body, inner, excused)
+                yield from self.calls(otherwise, dot, excused)
+            case Range(pipe=pipe, body=body, otherwise=otherwise):
+                yield from self.calls(pipe.commands, dot, excused)
+                path = self._path(pipe, dot)
+                item = None if path is None else (*path, EACH)
+                names = [variable.names[0] for variable in pipe.variables]
+                self._variables |= dict.fromkeys(names[:-1]) | dict.fromkeys(names[-1:], item)
+                for name in names:
+                    self._operands.pop(name, None)
+                yield from self.calls(body, item, excused)
+                yield from self.calls(otherwise, dot, excused)
+            case Pipe(commands=commands, variables=variables, assigns=assigns):
+                self._declare(value, dot)
+                result = yield from self._of_commands(commands, dot, excused)
+                for variable in variables:
+                    is_known = not assigns and variable.names[0] not in self._assigned
+                    self._operands[variable.names[0]] = result if is_known else Operand()
+            case TemplateCall(name=name, pipe=pipe) if name in self._trees:
+                yield from self.calls(pipe, dot, excused)
+                path = self._path(pipe, dot)
+                if (name, path) not in self._called:
+                    self._called.add((name, path))
+                    outer, self._variables = self._variables, {"$": path}
+                    yield from self.calls(self._trees[name], path, excused)
+                    self._variables = outer
+            case _:
+                for part in _parts(value):
+                    yield from self.calls(part, dot, excused)
+
+    def _of_commands(
+        self, commands: Iterable[Command], dot: _FieldPath | None, excused: frozenset[_FieldPath]
+    ) -> Generator[_Call, None, Operand]:
+        """Yield the calls of a pipeline, and return its value."""
+        result: Operand | None = None
+        before: list[Command] = []
+        for command in commands:
+            before.append(command)
+            first, *arguments = command.arguments
+            yield from self.calls(command.arguments, dot, excused)
+            if not isinstance(first, Identifier):
+                result = self._operand(first, dot)
+                continue
+            operands = [self._operand(argument, dot) for argument in arguments]
+            operands += [] if result is None else [result]
+            whole = " | ".join(map(str, before))
+            yield first.name, tuple(operands), whole, command.position
+            if first.name in {"and", "not"}:
+                tested = operands if first.name == "not" else operands[:-1]
+                yield from _truths(tested, excused, whole, command.position)
+            result = self._result(first.name, operands, command, dot)
+        return result or Operand()
+
+    def _result(
+        self, name: str, operands: list[Operand], command: Command, dot: _FieldPath | None
+    ) -> Operand:
+        if name == "default" and len(operands) == 2:
+            constant, given = operands
+            is_set = given.is_set or (constant.is_constant and constant.is_set)
+            texts = constant.texts if constant.is_constant else ()
+            return given if given.is_constant else Operand(given.path, texts, is_set)
+        if name == "list" and operands and all(item.is_constant for item in operands):
+            return Operand(None, tuple(text for item in operands for text in item.texts), True)
+        if name in _SAME_TEXT and len(operands) == 1:
+            return operands[0]
+        return Operand(self._path(command, dot)) if name == "index" else Operand()
+
+    def _operand(self, node: object, dot: _FieldPath | None) -> Operand:
+        match node:
+            case String(text=text):
+                return Operand(None, (text,), bool(text))
+            case Number(text=text):
+                return Operand(None, (text,), bool(node.floating or node.integer))
+            case Bool(value=value):
+                return Operand(None, (str(node),), value)
+            case Variable(names=(name,)) if name in self._operands:
+                return self._operands[name]
+            case Pipe(commands=commands):
+                return _returned(self._of_commands(commands, dot, frozenset()))
+        return Operand(self._path(node, dot))
+
+    def _conditions(
+        self, pipe: Pipe, dot: _FieldPath | None, excused: frozenset[_FieldPath]
+    ) -> Iterator[_Call]:
+        """Yield the fields whose truth decides a condition, except below `and` and `not`."""
+        *_, last = pipe.commands
+        first = last.arguments[0]
+        name = first.name if isinstance(first, Identifier) else ""
+        operands = [self._operand(pipe, dot)]
+        if name in {"and", "or"}:
+            operands = [self._operand(argument, dot) for argument in last.arguments[1:]]
+            operands = operands[-1:] if name == "and" else operands
+            for argument in last.arguments[1:]:
+                if isinstance(argument, Pipe):
+                    yield from self._conditions(argument, dot, excused)
+        if name != "not":
+            yield from _truths(operands, excused, pipe, pipe.position)
+
+    def _read(self, body: object, dot: _FieldPath | None) -> frozenset[_FieldPath]:
+        """Return the fields that a body prints or passes to functions, with those above them."""
+        variables = dict(self._variables)
+        paths = {path for path, *_ in self.of(body, dot, frozenset())}
+        self._variables = variables
+        return frozenset(path[:length] for path in paths for length in range(1, len(path) + 1))
+
+    def _compared(self, pipe: Pipe, dot: _FieldPath | None) -> frozenset[_FieldPath]:
+        """Return the fields that functions of a condition read, other than its logic."""
+        commands = _all(pipe, Command)
+        return frozenset(
+            path
+            for command in commands
+            if isinstance(command.arguments[0], Identifier)
+            and command.arguments[0].name not in _LOGIC
+            for argument in command.arguments[1:]
+            for path in (self._path(argument, dot),)
+            if path
+        )
+
+
+def _returned(calls: Generator[_Call, None, Operand]) -> Operand:
+    """Return what a generator returns."""
+    while True:
+        try:
+            next(calls)
+        except StopIteration as stop:
+            result: Operand = stop.value
+            return result
+
+
+_LOGIC: Final = frozenset({"and", "or", "not", "default", "index", *_SAME_TEXT})
+
+
+def _truths(
+    operands: Iterable[Operand], excused: frozenset[_FieldPath], node: object, position: int
+) -> Iterator[_Call]:
+    for operand in operands:
+        if operand.path and operand.path not in excused:
+            yield CONDITION, (operand,), node, position
+
+
+_Kind = TypeVar("_Kind", bound=Node)
+
+
+def _all(value: object, kind: type[_Kind]) -> Iterator[_Kind]:
+    """Yield all nodes of a kind in a node."""
+    if isinstance(value, kind):
+        yield value
+    for part in _parts(value):
+        yield from _all(part, kind)
 
 
 def _parts(value: object) -> Iterable[object]:

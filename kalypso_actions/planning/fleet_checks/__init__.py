@@ -15,6 +15,7 @@ from kalypso_actions.planning.fleet_checks.promotion import check_promotion
 from kalypso_actions.planning.fleet_checks.repositories import check_places
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.planning.fleet_checks.targets import check_targets
+from kalypso_actions.planning.fleet_checks.templates import check_templates
 
 __all__ = ["FleetScope", "FleetView", "check_fleet"]
 
@@ -26,6 +27,7 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
     meant = check_policies(view, found)
     check_targets(view, meant, found)
     check_promotion(view, found)
+    check_templates(view, found)
     for scope in view.scopes:
         found.problems += duplicate_gitops_repos(scope.fleet.gitops_repos)
         found.problems += documents.unknown_types(scope.fleet.templates)

@@ -19,7 +19,7 @@ from kalypso_actions.rendering.jinja.meter import Meter, current_meter, metered
 from kalypso_actions.rendering.jinja.sandbox import Sandbox
 from kalypso_actions.rendering.jinja.syntax import Metering, Vocabulary, check
 from kalypso_actions.rendering.manifests import ManifestError
-from kalypso_go.gotemplate import DEFAULT_LIMITS, Limits
+from kalypso_go.gotemplate import CONDITION, DEFAULT_LIMITS, Limits, Operand, Use
 from kalypso_go.gotemplate.values import (
     ANY_MAP,
     STRING_MAP,
@@ -130,6 +130,77 @@ def root_names(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
         if node.ctx == "load" and node.name in undeclared:
             key = keyed.get(id(node))
             yield ((node.name, key) if key else (node.name,)), node.lineno
+
+
+def root_uses(text: str) -> Iterator[Use]:
+    """Yield the defaults, comparisons and conditions of a template, as `gotemplate.uses` does.
+
+    `in` is the function `has`. Names that the template itself sets are not followed.
+    """
+    try:
+        tree = _parsed(text, DEFAULT_LIMITS)
+    except (TemplateSyntaxError, RecursionError, MemoryError, ValueError):
+        return
+    rows = text.splitlines()
+    for function, operands, node in _calls(tree):
+        row = rows[node.lineno - 1] if node.lineno <= len(rows) else ""
+        shown = re.search(r"\{[{%]-? *(.*?) *-?[%}]\}", row)
+        words = shown[1] if shown else ""
+        yield Use(function, operands, words, node.lineno, (shown.start(1) + 1) if shown else 0)
+
+
+def _calls(tree: nodes.Node) -> Iterator[tuple[str, tuple[Operand, ...], nodes.Node]]:
+    for node in tree.find_all((nodes.Filter, nodes.Compare, nodes.If, nodes.CondExpr)):
+        match node:
+            case nodes.Filter(name="default" | "d", args=[first, *_], node=nodes.Expr() as given):
+                yield "default", (_operand(first), _operand(given)), node
+            case nodes.Compare(expr=expr, ops=[nodes.Operand(op=operator, expr=other)]):
+                functions = {"eq": "eq", "ne": "ne", "in": "has", "notin": "has"}
+                if operator in functions:
+                    yield functions[operator], (_operand(expr), _operand(other)), node
+            case nodes.If(test=test) | nodes.CondExpr(test=test):
+                rest = [item for item in node.iter_child_nodes() if item is not test]
+                read = {_operand(inner).path for item in rest for inner in _names(item)}
+                for operand in _tested(test):
+                    if operand.path and operand.path not in read:
+                        yield CONDITION, (operand,), node
+
+
+def _names(node: nodes.Node) -> Iterator[nodes.Node]:
+    yield node
+    yield from node.find_all((nodes.Name, nodes.Getattr, nodes.Getitem))
+
+
+def _tested(test: nodes.Node) -> Iterator[Operand]:
+    match test:
+        case nodes.And(left=left, right=right) | nodes.Or(left=left, right=right):
+            yield from _tested(left)
+            yield from _tested(right)
+        case nodes.Not(node=inner):
+            yield from _tested(inner)
+        case _:
+            yield _operand(test)
+
+
+def _operand(node: nodes.Node | None) -> Operand:
+    match node:
+        case nodes.Const(value=value):
+            return Operand(None, (str(value),), bool(value))
+        case nodes.List(items=items) | nodes.Tuple(items=items):
+            texts = [text for item in items for text in _operand(item).texts]
+            return Operand(None, tuple(texts), bool(texts))
+        case nodes.Name(name=name):
+            return Operand((name,))
+        case (
+            nodes.Getattr(node=inner, attr=key)
+            | nodes.Getitem(node=inner, arg=nodes.Const(value=key))
+        ):
+            above = _operand(inner).path
+            return Operand((*above, key) if above else None)
+        case nodes.Filter(name="default" | "d", args=[first, *_], node=inner):
+            constant = _operand(first)
+            return Operand(_operand(inner).path, constant.texts, constant.is_set)
+    return Operand()
 
 
 def _parsed(text: str, limits: Limits) -> nodes.Template:

@@ -1,0 +1,191 @@
+"""Conditions and defaults of Templates that a valid control plane gives no effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.planning.config_checks import ConfigKeyReads
+from kalypso_actions.planning.fleet_checks.templates import check_templates
+from kalypso_actions.rendering.template_lint import reversed_defaults
+from tests.breaks import breaks, turned
+from tests.planning.fleet_checks.control_planes import Plane, edited, findings, shown, sound
+
+PLACE = "main/templates.yaml"
+JINJA = "kalypso.io/manifests: any, kalypso.io/engine: jinja2"
+
+
+def plane(text: str, region: str = "West", *, is_jinja: bool = False) -> Plane:
+    """Return a control plane whose config Template prints a text on its line 34."""
+    made = edited(sound(), "dev/config.yaml", "REGION: West", f"REGION: {region}")
+    files = made["main"]["templates.yaml"]
+    head, _, _ = files.rpartition("    - 'namespace")
+    if is_jinja:
+        first, mark, last = head.rpartition("kalypso.io/manifests: any")
+        head = first + mark.replace(mark, JINJA) + last
+    made["main"] = {**made["main"], "templates.yaml": f"{head}    - |\n      {text}\n"}
+    return made
+
+
+def found(made: Plane) -> list[tuple[str, str, str]]:
+    result = findings(made)
+    return [
+        (code, place, problem.message)
+        for problem in (*result.problems, *result.warnings, *result.notes)
+        for code, place in shown([problem])
+        if code not in {"cluster-type-on-main", "template-not-kubernetes"}
+    ]
+
+
+REVERSED = {
+    "a pipeline": '{{ "2" | default .ConfigData.REGION }}',
+    "an argument": '{{ default .ConfigData.REGION "2" }}',
+    "a variable": '{{ $cpu := "2" }}{{ $cpu | default .ConfigData.REGION }}',
+    "coalesce": '{{ coalesce "2" .ConfigData.REGION }}',
+    "or": '{{ .ConfigData.REGION | or "2" }}',
+    "an index": '{{ "2" | default (index .ConfigData "REGION") }}',
+    "a number": "{{ 2 | default .ConfigData.REGION }}",
+}
+
+
+@breaks(
+    "a constant may come before the field that is its default",
+    turned(reversed_defaults, "first[0].is_set", "not first[0].is_set"),
+)
+@pytest.mark.parametrize("text", REVERSED.values(), ids=REVERSED)
+def test_a_constant_with_a_field_as_its_default(text: str) -> None:
+    ((code, place, message),) = found(plane(text))
+    assert (code, place.partition(":")[0]) == ("template-default-reversed", PLACE)
+    assert "is always '2': .ConfigData.REGION has no effect" in message
+
+
+def test_a_constant_with_a_field_as_its_default_in_jinja2() -> None:
+    text = '{{ "2" | default(ConfigData.REGION) }}'
+    assert [code for code, *_ in found(plane(text, is_jinja=True))] == ["template-default-reversed"]
+
+
+TRUE = {
+    "if": ("{{ if .ConfigData.REGION }}a{{ end }}", "false"),
+    "not": ("{{ if not .ConfigData.REGION }}a{{ end }}", "no"),
+    "and": ("{{ if and .ConfigData.REGION .Workload }}a{{ end }}", "off"),
+    "or": ("{{ if or .ConfigData.REGION .Workload }}a{{ end }}", "0"),
+    "else if": ("{{ if eq .Workload `boards` }}b{{ else if .ConfigData.REGION }}a{{ end }}", "No"),
+    "with": ("{{ with .ConfigData.REGION }}a{{ end }}", "FALSE"),
+    "a variable": ("{{ $x := .ConfigData.REGION }}{{ if $x }}a{{ end }}", "false"),
+    "a definition": (
+        "{{ define `x` }}{{ if .REGION }}a{{ end }}{{ end }}{{ template `x` .ConfigData }}",
+        "false",
+    ),
+}
+
+
+@breaks(
+    "every text is true for a condition",
+    turned(ConfigKeyReads._taken_as_true, "not in FALSE_TEXTS", "in FALSE_TEXTS"),
+)
+@pytest.mark.parametrize(("text", "value"), TRUE.values(), ids=TRUE)
+def test_a_text_that_is_meant_as_false_is_true(text: str, value: str) -> None:
+    ((code, place, message),) = found(plane(text, f'"{value}"'))
+    assert (code, place.partition(":")[0]) == ("template-text-true", PLACE)
+    assert "set in config.yaml:9" in message
+    assert "for 1 assignment (boards-test on edge)" in message
+
+
+NOT_TRUE = {
+    "a comparison": '{{ if eq .ConfigData.REGION "true" }}a{{ end }}',
+    "a comparison beside it": '{{ if and .ConfigData.REGION (ne .ConfigData.REGION "x") }}a{{ end }}',
+    "printed where it is set": "{{ if .ConfigData.REGION }}a: {{ .ConfigData.REGION }}{{ end }}",
+    "printed as dot": "{{ with .ConfigData.REGION }}a: {{ . }}{{ end }}",
+    "the first of two that is set": "{{ or .ConfigData.REGION .Workload }}",
+}
+
+
+@pytest.mark.parametrize("text", NOT_TRUE.values(), ids=NOT_TRUE)
+def test_a_text_that_is_compared_or_printed_is_no_condition(text: str) -> None:
+    assert found(plane(text, '"false"')) == []
+
+
+def test_a_text_that_is_true_has_no_finding() -> None:
+    assert found(plane("{{ if .ConfigData.REGION }}a{{ end }}")) == []
+
+
+def test_a_text_in_a_mapping_that_is_meant_as_false() -> None:
+    text = "{{ with .ConfigData.LIMITS }}{{ if .up }}a{{ end }}{{ end }}"
+    made = plane(text, "West\n  LIMITS: |\n    down: 1\n    up: 'off'")
+    ((code, _, message),) = found(made)
+    assert (code, "set in config.yaml:10" in message) == ("template-text-true", True)
+    assert ".ConfigData.LIMITS.up" in message
+
+
+def test_a_label_of_a_target_that_is_meant_as_false() -> None:
+    made = plane("{{ if .Labels.canary }}a{{ end }}")
+    made = edited(
+        made,
+        "app/workload.yaml",
+        "purpose: test\n      manifests: {repo: r}\n    - ",
+        'purpose: test\n        canary: "false"\n      manifests: {repo: r}\n    - ',
+    )
+    (warning,) = [item for item in found(made) if item[0] == "template-text-true"]
+    assert "set in workload.yaml:7" in warning[2]
+
+
+def test_a_default_that_is_meant_as_false() -> None:
+    ((code, _, message),) = found(plane('{{ if .ConfigData.X | default "false" }}a{{ end }}'))
+    assert (code, "is always true" in message) == ("template-text-true", True)
+
+
+def test_conditions_of_jinja2() -> None:
+    made = plane("{% if not ConfigData.REGION %}a{% endif %}", '"false"', is_jinja=True)
+    assert [code for code, *_ in found(made)] == ["template-text-true"]
+
+
+UNMATCHED = {
+    "an environment": ('{{ eq .Environment "staging" }}', "'stage'"),
+    "the constant first": ('{{ eq "stagee" .Environment }}', "'stage'"),
+    "another than": ('{{ ne .Environment "dve" }}', "'dev'"),
+    "a list": ('{{ has .ClusterType (list "edge" "egde") }}', "'edge'"),
+    "several": ('{{ eq .Workload "boards" "bords" }}', "'boards'"),
+    "a workspace": ('{{ eq .Workspace "teams" }}', "'team'"),
+    "a target": ('{{ eq .DeploymentTargetName "boards-tset" }}', "'boards-test'"),
+    "a label": ('{{ eq .Labels.purpose "tests" }}', "'test'"),
+    "the case of a value": ('{{ eq .ConfigData.REGION "west" }}', "'West'"),
+    "a variable": ('{{ $e := .Environment }}{{ if eq $e "devv" }}a{{ end }}', "'dev'"),
+    "a start": ('{{ hasPrefix "stagee" .Environment }}', "'stage'"),
+}
+
+
+@breaks(
+    "a Template compares with the names that the fleet has",
+    turned(check_templates, "use.function in _HOLDS", "False"),
+)
+@pytest.mark.parametrize(("text", "meant"), UNMATCHED.values(), ids=UNMATCHED)
+def test_a_comparison_that_holds_for_no_assignment(text: str, meant: str) -> None:
+    (warning,) = findings(plane(text)).warnings
+    assert warning.code == "template-comparison-unmatched"
+    assert f"did you mean {meant}?" in warning.advice
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{{ eq .Environment "dev" }}',
+        '{{ eq (lower .Workspace) "team" }}',
+        '{{ has .Environment (list "dev" "stage") }}',
+        '{{ hasPrefix "boards-" .DeploymentTargetName }}',
+        '{{ contains .Environment "dev,stage,production" }}',
+        '{{ eq .ConfigData.REGION "East" }}',
+        "{{ eq .ConfigData.REGION .Environment }}",
+    ],
+)
+def test_a_comparison_that_may_hold(text: str) -> None:
+    assert found(plane(text)) == []
+
+
+def test_a_comparison_with_an_unlike_text_is_a_note() -> None:
+    result = findings(plane('{{ eq .Environment "production" }}'))
+    assert (result.problems, result.warnings) == ([], [])
+    assert "template-comparison-unmatched" in [note.code for note in result.notes]
+
+
+def test_a_comparison_waits_for_all_targets() -> None:
+    result = findings(plane('{{ eq .Workload "bords" }}'), with_app=False)
+    assert "template-comparison-unmatched" not in [item.code for item in result.warnings]
