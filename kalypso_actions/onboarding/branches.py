@@ -114,6 +114,7 @@ class _Planner:
         changes += additions(objects, state.paths)
         if self.setup.is_new:
             changes += additions(self.starter.of_main(self.setup), state.paths)
+        changes += additions(self.starter.of_source(self.setup), state.paths)
         yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
     def _environments(self, branch: str) -> BranchPlan:

@@ -40,7 +40,12 @@ PLACES: Final = {
 """The prefix of an Environment object's file, by `is_first` and by whether a next one exists."""
 
 AZURE: Final = "azure-resource-graph"
-"""The source that knows its clusters without a list."""
+ARGOCD: Final = "argocd"
+REPORTING: Final = frozenset({"commit-statuses", ARGOCD})
+"""The sources of cluster reports that are not Azure."""
+
+HUB_TEMPLATE: Final = "argocd-hub"
+"""The Template for clusters that an Argo CD elsewhere manages."""
 
 CLUSTERS: Final = "clusters/"
 CLUSTER_TYPE: Final = "standard"
@@ -83,22 +88,31 @@ class StarterFiles:
         return {posixpath.normpath(f"{environment.path}/{path}"): files[path] for path in files}
 
     def of_clusters(self, setup: Setup, environment: EnvironmentSetup) -> dict[str, str]:
-        """Return a file for each cluster of an environment, with what it needs to report."""
+        """Return what the clusters of an environment need to report.
+
+        With commit statuses, each cluster has a file; an Argo CD has one for all clusters.
+        """
         text = self.texts.get(f"{CLUSTERS}{setup.cluster_reports}.yaml", "")
-        names = {**_names(setup), "CLUSTER_TYPE": CLUSTER_TYPE}
+        clusters = environment.clusters if text else ()
+        files = (CLUSTER_TYPE,) if clusters and setup.cluster_reports == ARGOCD else clusters
+        names = {
+            **_names(setup),
+            "CLUSTER_TYPE": CLUSTER_TYPE,
+            "ENVIRONMENT-CLUSTER_TYPE": f"{environment.name}-{CLUSTER_TYPE}",
+            "APPLICATION": f"kalypso-{environment.name}-{CLUSTER_TYPE}",
+        }
         return {
-            f"clusters/{environment.name}/{cluster}.yaml": _fill(
-                text,
-                {
-                    **names,
-                    "APPLICATION": f"kalypso-{cluster}",
-                    "CLUSTER": cluster,
-                    "GITOPS_BRANCH": branch,
-                },
+            f"clusters/{environment.name}/{name}.yaml": _fill(
+                text, {**names, "CLUSTER": name, "GITOPS_BRANCH": branch}
             )
-            for cluster in (environment.clusters if text else ())
+            for name in files
             for branch in environment.gitops_branches[:1]
         }
+
+    def of_source(self, setup: Setup) -> dict[str, str]:
+        """Return the Template for an Argo CD that manages the clusters, if they report in one."""
+        text = self.texts.get(f"{CLUSTERS}{setup.cluster_reports}-template.yaml", "")
+        return {f"templates/{HUB_TEMPLATE}.yaml": _fill(text, _names(setup))} if text else {}
 
     def of_gitops_main(self, setup: Setup) -> dict[str, str]:
         """Return the first files of a new GitOps repository's main: a sample workload."""
@@ -127,16 +141,22 @@ class StarterFiles:
 
 
 def _with_reports(text: str, setup: Setup, environment: EnvironmentSetup) -> str:
-    """Let the sample cluster type say which clusters report, if the set-up says so."""
-    lines = ""
+    """Let the sample cluster type say which clusters report, and how they are reached."""
+    if setup.cluster_reports == ARGOCD:
+        text = text.replace("reconciler: flux\n", f"reconciler: {HUB_TEMPLATE}\n")
     if environment.clusters:
         listed = json.dumps(", ".join(environment.clusters))
-        lines = (
-            "  annotations:\n    # The promotion waits for each of these clusters.\n"
-            f"    kalypso.io/clusters: {listed}\n"
+        comment, line = "The promotion waits for each of these clusters.", f"clusters: {listed}"
+    elif setup.cluster_reports == AZURE:
+        return ANNOTATIONS.sub("", text)
+    elif setup.cluster_reports in REPORTING:
+        comment = (
+            "No promotion waits for clusters yet: replace this line by the annotation clusters."
         )
-    elif setup.cluster_reports != AZURE:
+        line = "compliance: none"
+    else:
         return text
+    lines = f"  annotations:\n    # {comment}\n    kalypso.io/{line}\n"
     return ANNOTATIONS.sub(lambda _: lines, text)
 
 

@@ -24,7 +24,13 @@ from kalypso_actions.model.federated_credentials import (
 from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.branches import BranchPlan, Consent, WrittenBranch
-from kalypso_actions.onboarding.files import scalar
+from kalypso_actions.onboarding.files import (
+    ARGOCD,
+    CLUSTER_TYPE,
+    HUB_TEMPLATE,
+    REPORTING,
+    scalar,
+)
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositoryRole, Setup
 
 NAME_LIMIT: Final = 34
@@ -50,7 +56,7 @@ def remaining_tasks(
         _credentials(setup),
         *([_job_token(setup, facts)] if jobs_propose else []),
         _environments(setup),
-        _clusters(setup) if setup.cluster_reports in REPORTING else azure_task(setup, facts),
+        (_clusters if setup.cluster_reports in REPORTING else azure_task)(setup, facts),
         *_chain(setup),
     )
 
@@ -287,64 +293,85 @@ AUDIENCE: Final = "api://AzureADTokenExchange"
 OTHER_AUDIENCES: Final = f"US Government: {AUDIENCE}USGov; China: {AUDIENCE}China"
 
 
-REPORTING: Final = frozenset({"commit-statuses", "argocd"})
-"""The sources of cluster reports that are not Azure."""
-
-
-def _clusters(setup: Setup) -> Task:
+def _clusters(setup: Setup, facts: RepositoryFacts | None) -> Task:
     """Return the task that lets check-promote see clusters that do not report to Azure."""
     control_plane, gitops = setup.control_plane, setup.gitops
     links = {
         f"variables of {control_plane.name}": control_plane.settings("variables/actions/new"),
         f"files of {gitops.name}": gitops.files(gitops.main, "clusters"),
     }
-    by_statuses = setup.cluster_reports == "commit-statuses"
-    if by_statuses:
-        permissions = {"statuses": "write", "metadata": "read"}
-        query = urlencode({"public": "false", "webhook_active": "false", **permissions})
-        account = f"{gitops.server}/organizations/{gitops.owner}"
-        links["the App of the clusters"] = f"{account}/settings/apps/new?{query}"
-        text = (
-            "Create a second GitHub App, by which the clusters post commit statuses, install it in "
-            f"{gitops.name} alone, and give its key to the clusters. Then apply the file of each "
-            "cluster."
-        )
-        lines = [
-            "variable KALYPSO_CLUSTER_REPORTS: commit-statuses",
-            "variable KALYPSO_STATUS_AUTHORS: <slug of the clusters' App>[bot]",
-            "flux create secret githubapp kalypso-statuses --app-id=<id> "
-            "--app-installation-id=<id> --app-private-key=<file>",
-        ]
-    else:
+    lines = [f"variable KALYPSO_CLUSTER_REPORTS: {setup.cluster_reports}"]
+    if setup.cluster_reports == ARGOCD:
         links[f"secrets of {control_plane.name}"] = control_plane.settings("secrets/actions/new")
         text = (
-            "Create a read-only account of Argo CD, which sees all Applications, and apply the "
-            "file of each cluster in the namespace argocd."
+            "Create a read-only account of Argo CD, which sees all Applications, name the clusters "
+            "to Argo CD by labels, and apply the file of each environment."
         )
-        lines = [
-            "variable KALYPSO_CLUSTER_REPORTS: argocd",
-            "variable KALYPSO_ARGOCD_SERVERS: https://<the API server>",
-            "secret KALYPSO_ARGOCD_TOKENS: what `argocd account generate-token --account kalypso` "
-            "prints",
-            "# argocd-cm: accounts.kalypso: apiKey",
-            "# argocd-rbac-cm: p, role:kalypso, applications, get, */*, allow",
-            "# argocd-rbac-cm: p, role:kalypso, clusters, get, *, allow",
-            "# argocd-rbac-cm: g, kalypso, role:kalypso",
-        ]
+        lines += ARGOCD_LINES
+    else:
+        permissions = {"statuses": "write", "metadata": "read"}
+        links |= {
+            f"the clusters' App {kind}": link
+            for kind, link in _app_links(setup, facts, permissions, CLUSTERS_APP).items()
+        }
+        text = (
+            "Create a GitHub App for the clusters, another one than the two above: it posts commit "
+            f"statuses. Install it in {gitops.name} alone, and give its key to the clusters. One "
+            "App for each environment is safer. Then apply the file of each cluster."
+        )
+        lines += STATUSES_LINES
     for environment in setup.environments:
-        if not environment.clusters:
-            lines.append(
-                f"# {environment.name}: annotate its cluster types kalypso.io/clusters: <names>; "
-                "remove kalypso.io/compliance: none, with which commits pass without waiting"
-            )
-        elif by_statuses:
-            lines += [
-                f"kubectl --context {cluster} apply -f clusters/{environment.name}/{cluster}.yaml"
-                for cluster in environment.clusters
-            ]
-        else:
-            lines.append(f"kubectl apply -f clusters/{environment.name}")
+        lines += _lines_of_clusters(environment, setup.cluster_reports)
+    lines.append(f"# all steps: {GUIDE}")
+    lines.append(
+        f"kalypso clusters --control-plane {control_plane.name} {TRY[setup.cluster_reports]}"
+    )
     return Task("Let the chain see the clusters", text, links, tuple(lines))
+
+
+GUIDE: Final = "docs/guide/connect-a-cluster.md"
+TRY: Final = {
+    "commit-statuses": "--cluster-reports commit-statuses --status-authors '<slug>[bot]'",
+    ARGOCD: "--cluster-reports argocd --argocd-servers https://<the API server>",
+}
+CLUSTERS_APP: Final = "kalypso-clusters"
+STATUSES_LINES: Final = (
+    "variable KALYPSO_STATUS_AUTHORS: <slug of the clusters' App>[bot]",
+    "flux create secret githubapp kalypso-statuses --app-id=<id> --app-installation-id=<id> "
+    "--app-private-key=<file>",
+)
+ARGOCD_LINES: Final = (
+    "variable KALYPSO_ARGOCD_SERVERS: https://<the API server>",
+    "secret KALYPSO_ARGOCD_TOKENS: what `argocd account generate-token --account kalypso "
+    "--expires-in 2160h` prints",
+    "# argocd-cm: accounts.kalypso: apiKey",
+    "# argocd-rbac-cm: p, role:kalypso, applications, get, */*, allow",
+    "# argocd-rbac-cm: p, role:kalypso, clusters, get, *, allow",
+    "# argocd-rbac-cm: g, kalypso, role:kalypso",
+)
+
+
+def _lines_of_clusters(environment: EnvironmentSetup, source: str) -> Iterator[str]:
+    """Yield what connects the clusters of an environment."""
+    name = environment.name
+    for cluster in environment.clusters:
+        if source == ARGOCD:
+            yield f"argocd cluster set {cluster} --label kalypso.io/{name}-{CLUSTER_TYPE}=true"
+        else:
+            yield f"kubectl --context {cluster} apply -f clusters/{name}/{cluster}.yaml"
+    if environment.clusters and source == ARGOCD:
+        yield f"kubectl --context <that of Argo CD> apply -f clusters/{name}"
+    if not environment.lists_clusters:
+        names = ", ".join(environment.clusters) or "<names>"
+        yield (
+            f"# {name}: annotate its cluster types kalypso.io/clusters: {names}; remove "
+            "kalypso.io/compliance: none, with which commits pass without waiting"
+        )
+    if source == ARGOCD and environment.reconciler not in {"", HUB_TEMPLATE}:
+        yield (
+            f"# {name}: if its clusters have no Flux or Argo CD of their own, let its cluster "
+            f"types write reconciler: {HUB_TEMPLATE}"
+        )
 
 
 def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:

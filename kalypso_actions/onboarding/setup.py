@@ -56,7 +56,8 @@ class EnvironmentSetup:
     `is_new`: main has no Environment object for it yet. Only a new environment has a
     `next_environment` ("": it is the last). `gitops_branches` are empty if it proposes to another
     repository. `is_first`: new commits of main reach it first. `clusters` are those of its sample
-    cluster type.
+    cluster type; `lists_clusters`: its annotation does, or will, name them, so that promotions wait
+    for them. `reconciler` is the Template of an existing sample cluster type.
     """
 
     name: str
@@ -67,6 +68,8 @@ class EnvironmentSetup:
     gitops_branches: tuple[str, ...] = ()
     is_first: bool = False
     clusters: tuple[str, ...] = ()
+    lists_clusters: bool = False
+    reconciler: str = ""
 
 
 @dataclass(frozen=True, slots=True)

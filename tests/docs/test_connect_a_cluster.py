@@ -25,13 +25,19 @@ def block(path: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("source", "path"),
+    ("source", "paths"),
     [
-        ("commit-statuses", "clusters/dev/berlin-1.yaml"),
-        ("argocd", "clusters/argocd/berlin-1.yaml"),
+        ("commit-statuses", ["gitops/main/clusters/dev/berlin-1.yaml"]),
+        (
+            "argocd",
+            [
+                "gitops/main/clusters/dev/standard.yaml",
+                "control-plane/main/templates/argocd-hub.yaml",
+            ],
+        ),
     ],
 )
-def test_the_manifests_are_those_that_init_writes(source: str, path: str) -> None:
+def test_the_manifests_are_those_that_init_writes(source: str, paths: list[str]) -> None:
     texts = {
         file.relative_to(STARTER).as_posix(): file.read_text(encoding="utf-8")
         for file in (STARTER / "clusters").iterdir()
@@ -46,14 +52,15 @@ def test_the_manifests_are_those_that_init_writes(source: str, path: str) -> Non
         is_new=True,
         cluster_reports=source,
     )
-    written = StarterFiles(texts).of_clusters(setup, environment)
-    assert written == {"clusters/dev/berlin-1.yaml": block(path)}
+    starter = StarterFiles(texts)
+    written = starter.of_clusters(setup, environment) | starter.of_source(setup)
+    assert list(written.items()) == [(path.partition("/main/")[2], block(path)) for path in paths]
 
 
 @pytest.fixture
 def notifications() -> dict[str, Any]:
     """The settings of the notifications, parsed."""
-    documents = yaml.safe_load_all(block("clusters/argocd/notifications.yaml"))
+    documents = yaml.safe_load_all(block("gitops/main/clusters/argocd/notifications.yaml"))
     settings = next(each for each in documents if each["metadata"]["name"].endswith("-cm"))
     return {name: yaml.safe_load(text) for name, text in settings["data"].items()}
 
@@ -75,7 +82,7 @@ def test_each_trigger_sends_a_status_that_counts(notifications: dict[str, Any]) 
 
 
 def test_the_application_subscribes_to_the_trigger(notifications: dict[str, Any]) -> None:
-    application = yaml.safe_load(block("clusters/dev/hamburg-1.yaml"))
+    application = yaml.safe_load(block("gitops/main/clusters/dev/hamburg-1.yaml"))
     annotations = application["metadata"]["annotations"]
     assert list(annotations) == ["notifications.argoproj.io/subscribe.kalypso.github"]
     assert {"service.github", "trigger.kalypso"} <= notifications.keys()

@@ -34,7 +34,7 @@ HOOKS: Final = [
     (page, block) for page, block in BLOCKS if block.path.endswith("/.pre-commit-config.yaml")
 ]
 OF_DEPENDABOT: Final = [(page, block) for page, block in BLOCKS if "\nupdates:\n" in block.text]
-OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if block.path.startswith("clusters/")]
+OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if "/clusters/" in block.path]
 """Manifests that people apply on clusters: `test_connect_a_cluster` checks them."""
 
 DOCUMENTS: Final = [

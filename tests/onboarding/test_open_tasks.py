@@ -268,7 +268,8 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
             "argocd",
             [
                 "variable KALYPSO_CLUSTER_REPORTS: argocd",
-                "kubectl apply -f clusters/dev",
+                "argocd cluster set berlin-1 --label kalypso.io/dev-standard=true",
+                "kubectl --context <that of Argo CD> apply -f clusters/dev",
                 "# argocd-rbac-cm: p, role:kalypso, applications, get, */*, allow",
             ],
         ),
@@ -276,14 +277,22 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
 )
 def test_clusters_outside_of_azure_need_no_azure(source: str, lines: list[str]) -> None:
     environments = (
-        EnvironmentSetup("dev", "dev", clusters=("berlin-1",)),
+        EnvironmentSetup("dev", "dev", clusters=("berlin-1",), lists_clusters=True),
         EnvironmentSetup("stage", "stage"),
+        EnvironmentSetup("prod", "prod", clusters=("rome",), reconciler="flux"),
     )
     made = replace(setup("https://github.com", *environments), cluster_reports=source)
     task = tasks(made)["Let the chain see the clusters"]
     assert set(lines) <= set(task.lines)
-    assert task.lines[-1].startswith("# stage: annotate its cluster types kalypso.io/clusters: ")
-    assert "remove kalypso.io/compliance: none" in task.lines[-1]
+    annotated = [line for line in task.lines if ": annotate its cluster types " in line]
+    assert [line.partition(";")[0] for line in annotated] == [
+        "# stage: annotate its cluster types kalypso.io/clusters: <names>",
+        "# prod: annotate its cluster types kalypso.io/clusters: rome",
+    ]
+    assert all("remove kalypso.io/compliance: none" in line for line in annotated)
+    reconciled = [line for line in task.lines if line.startswith("# prod: if its clusters")]
+    assert len(reconciled) == (source == "argocd")
+    assert task.lines[-1].startswith("kalypso clusters --control-plane acme/cp --cluster-reports ")
     assert "azure" not in f"{task}".lower()
 
 

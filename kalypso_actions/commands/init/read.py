@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from kalypso_actions.clients.github import GitHub, GitHubError, branches
 from kalypso_actions.commands.init.repositories import InitRepositories
@@ -17,7 +16,7 @@ from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.inputs.local import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.github import BranchRules
-from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
+from kalypso_actions.model.kinds import ClusterType, GitOpsRepo, RepositoryPath
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.onboarding.branches import BranchState
 from kalypso_actions.onboarding.files import CLUSTER_TYPE, RuleNeeds
@@ -32,8 +31,6 @@ from kalypso_actions.onboarding.setup import (
     kalypso_documents,
     may_hold_kalypso_documents,
 )
-
-SAMPLE: Final = ("ClusterType", CLUSTER_TYPE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +82,8 @@ class _Reader:
         self.states: dict[tuple[str, str], BranchState] = {}
         self.warnings: list[Problem] = []
         self._heads: dict[tuple[str, str], str | None] = {}
+        self._samples: dict[str, ClusterType] = {}
+        """The sample cluster type, by the environment's branch."""
 
     def read_heads(self, repository: RepositorySetup, branches: Iterable[str]) -> None:
         """Read the heads of several branches by one request."""
@@ -122,6 +121,10 @@ class _Reader:
         if problems:
             raise KalypsoError.of(problems)
         self._keep(repository, branch, files, kalypso_documents(reading.documents))
+        for document in reading.documents:
+            parsed = parse_document(document, Diagnostics())
+            if isinstance(parsed, ClusterType) and parsed.name == CLUSTER_TYPE:
+                self._samples[branch] = parsed
         return reading
 
     def read_files(self, repository: RepositorySetup, branch: str) -> None:
@@ -146,31 +149,49 @@ class _Reader:
     def with_clusters(
         self, environments: Iterable[EnvironmentSetup], pairs: Iterable[str]
     ) -> tuple[tuple[EnvironmentSetup, ...], tuple[Problem, ...]]:
-        """Add the clusters of `ENVIRONMENT=NAME` to environments with the sample cluster type.
+        """Give the environments that have, or get, the sample cluster type their clusters.
 
-        Also return warnings about the others, whose cluster types people must annotate.
+        The others, and names without an environment, are problems.
         """
         by_environment: dict[str, list[str]] = {}
         for pair in pairs:
             name, _, cluster = pair.partition("=")
             by_environment.setdefault(name, []).append(cluster)
         added: list[EnvironmentSetup] = []
+        warnings: list[Problem] = []
         for environment in environments:
-            clusters = by_environment.get(environment.name, [])
+            clusters = tuple(dict.fromkeys(by_environment.get(environment.name, [])))
             state = self.states.get(("control plane", environment.branch))
-            is_ours = not (state and state.documents) or SAMPLE in state.documents
-            if clusters and is_ours:
-                added.append(replace(environment, clusters=tuple(dict.fromkeys(clusters))))
-                del by_environment[environment.name]
-            else:
+            sample = self._samples.get(environment.branch)
+            if sample is None and state and state.documents:
                 added.append(environment)
-        return tuple(added), tuple(
-            Problem(
-                f"--clusters: {name} has no cluster type {CLUSTER_TYPE} of init: nothing is "
-                f"written for {', '.join(clusters)}",
-                advice="annotate its ClusterTypes with kalypso.io/clusters",
+                continue
+            is_listed = bool(clusters)
+            if sample:
+                listed = sample.clusters if sample.reports_compliance else ()
+                is_listed = bool(listed) and set(clusters) <= set(listed)
+                if clusters and not is_listed:
+                    warnings.append(_unlisted_warning(environment.name, sample, clusters))
+            reconciler = sample.reconciler if sample else ""
+            added.append(
+                replace(
+                    environment,
+                    clusters=clusters,
+                    lists_clusters=is_listed,
+                    reconciler=reconciler,
+                )
             )
-            for name, clusters in by_environment.items()
+            by_environment.pop(environment.name, None)
+        return tuple(added), (
+            *warnings,
+            *(
+                Problem(
+                    f"--clusters: {name} has no cluster type {CLUSTER_TYPE} of init: nothing is "
+                    f"written for {', '.join(clusters)}",
+                    advice="annotate its ClusterTypes with kalypso.io/clusters",
+                )
+                for name, clusters in by_environment.items()
+            ),
         )
 
     def _files(self, repository: RepositorySetup, branch: str) -> RevisionFiles | None:
@@ -189,6 +210,18 @@ class _Reader:
         self.states[repository.role, branch] = BranchState(
             files.commit or "", frozenset(files.entries()), read_workflows(files), documents
         )
+
+
+def _unlisted_warning(environment: str, sample: ClusterType, clusters: Sequence[str]) -> Problem:
+    """Return the warning that promotions do not wait for these clusters yet."""
+    lists = ", ".join(sample.clusters) or "no cluster"
+    given = f"lists {lists}" if sample.reports_compliance else "has kalypso.io/compliance: none"
+    return Problem(
+        f"{environment}: the cluster type {sample.name} {given}, so that commits go on without "
+        f"{', '.join(clusters)}; init does not change it",
+        sample.where,
+        f"annotate it kalypso.io/clusters: {', '.join(clusters)}, without kalypso.io/compliance",
+    )
 
 
 def _gitops_targets(reading: Reading | None) -> list[RepositoryPath]:

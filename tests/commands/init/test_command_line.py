@@ -76,7 +76,7 @@ def test_missing_names_are_asked_for(acme: Acme, terminal: Terminal) -> None:
     result = terminal.run(typed=f"{CONTROL_PLANE}\n{GITOPS}\nargocd\ndev=berlin-1\ny\n")
     assert result.exit_code == 0
     assert "Control plane (OWNER/NAME):GitOps repository (OWNER/NAME):Where do" in result.stderr
-    assert "clusters/dev/berlin-1.yaml" in acme.files("main", GITOPS)
+    assert "clusters/dev/standard.yaml" in acme.files("main", GITOPS)
 
 
 def test_a_source_that_does_not_exist_is_refused(acme: Acme, terminal: Terminal) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,21 +106,40 @@ def connect_flux(acme: Acme, manifests: dict[str, Any]) -> dict[str, str]:
 
 
 def connect_argocd(acme: Acme, manifests: dict[str, Any]) -> dict[str, str]:
-    """Apply a cluster's Application; return the values that the task leaves open."""
+    """Apply an environment's Application; return the values that the task leaves open."""
     application = manifests["Application"]
     source, metadata = application["spec"]["source"], application["metadata"]
+    assert source["directory"] == {"recurse": True, "include": "*/reconciler.yaml"}
+    add_application(acme, "argocd", source, {key: metadata[key] for key in ("name", "labels")})
+    return {"https://<the API server>": acme.sandbox.argocd_url("hub")}
+
+
+def add_application(
+    acme: Acme, cluster: str, source: dict[str, Any], application: dict[str, Any]
+) -> None:
     configuration = {
         "repository": source["repoURL"],
         "branch": source["targetRevision"],
         "paths": [source["path"]],
-        "application": {
-            "server": "hub",
-            "name": metadata["name"],
-            "labels": metadata["labels"],
-        },
+        "application": {"server": "hub", **application},
     }
-    add_cluster(acme, application["spec"]["destination"]["name"], configuration)
-    return {"https://<the API server>": acme.sandbox.argocd_url("hub")}
+    add_cluster(acme, cluster, configuration)
+
+
+def generate_applications(acme: Acme, environment: str, lines: Sequence[str]) -> None:
+    """Do what Argo CD does with the ApplicationSets of a folder, on the clusters with the label."""
+    text = acme.files(environment, GITOPS)[f"standard/hello-world-{environment}/reconciler.yaml"]
+    spec = documents_of(text)["ApplicationSet"]["spec"]
+    (label,) = spec["generators"][0]["clusters"]["selector"]["matchLabels"]
+    made = spec["template"]
+    assert made["spec"]["destination"]["name"] == "{{ .name }}"
+    of_target, workload = made["spec"]["sources"]
+    assert of_target["path"] == f"standard/hello-world-{environment}"
+    assert workload["repoURL"] and workload["path"] and "ref" not in workload
+    for line in lines:
+        if found := re.fullmatch(rf"argocd cluster set (\S+) --label {label}=true", line):
+            name = made["metadata"]["name"].replace("{{ .nameNormalized }}", found[1])
+            add_application(acme, found[1], of_target, {"name": name})
 
 
 def add_cluster(acme: Acme, name: str, configuration: dict[str, Any]) -> None:
@@ -145,7 +164,7 @@ def test_clusters_outside_of_azure_are_connected_by_what_init_writes(
     files = acme.files("main", GITOPS)
     open_values: dict[str, str] = {}
     for environment, names in clusters.items():
-        for name in names:
+        for name in ["standard"] if source == "argocd" else names:
             manifests = documents_of(files[f"clusters/{environment}/{name}.yaml"])
             open_values |= connect(acme, manifests)
     (task,) = (each for each in document.remaining if each.title.startswith("Let the chain see"))
@@ -155,9 +174,12 @@ def test_clusters_outside_of_azure_are_connected_by_what_init_writes(
         words = next((words for words in open_values if words in value), "")
         variables[name] = value.replace(words, open_values[words]) if words else value
     ran(chain)
-    chain.merge_pull_request("dev")
-    assert "cd stage" in ran(chain)
-    chain.merge_pull_request("stage")
+    for environment in clusters:
+        chain.merge_pull_request(environment)
+        if source == "argocd":
+            generate_applications(acme, environment, task.lines)
+        if environment == "dev":
+            assert "cd stage" in ran(chain)
     assert ran(chain) == ["notify", "check-promote stage"]
     for environment in clusters:
         assert chain.statuses(environment)[commit] == "Deployed"

@@ -240,6 +240,48 @@ def test_the_sample_cluster_type_says_which_clusters_report(
     problems_of(acme)
 
 
+@pytest.mark.parametrize(
+    ("first", "told"),
+    [
+        ({}, "has kalypso.io/compliance: none"),
+        ({"cluster_reports": "azure-resource-graph"}, "lists no cluster"),
+        ({"cluster_reports": "argocd", "clusters": "dev=one"}, "lists one"),
+        ({"cluster_reports": "commit-statuses", "clusters": "dev=one,dev=two"}, ""),
+    ],
+)
+def test_a_second_run_compares_the_clusters(acme: Acme, first: dict[str, Any], told: str) -> None:
+    acme.create()
+    acme.init(**first)
+    before = acme.files("dev")
+    document = acme.init(cluster_reports="commit-statuses", clusters="dev=two")
+    assert acme.files("dev") == before
+    warned = [
+        each.message for each in document.warnings if "the cluster type standard" in each.message
+    ]
+    assert [
+        text.removeprefix("dev: the cluster type standard ").split(",")[0] for text in warned
+    ] == ([told] if told else [])
+    lines = [line for task in document.remaining for line in task.lines]
+    line = "# dev: annotate its cluster types kalypso.io/clusters: two;"
+    assert any(each.startswith(line) for each in lines) == bool(told)
+
+
+@pytest.mark.parametrize("is_second", [False, True])
+def test_one_argocd_gets_a_template_for_clusters_without_their_own(
+    acme: Acme, is_second: bool
+) -> None:
+    acme.create()
+    if is_second:
+        acme.init()
+    document = acme.init(cluster_reports="argocd", clusters="dev=berlin-1")
+    assert "name: argocd-hub\n" in acme.files("main")["templates/argocd-hub.yaml"]
+    sample = acme.files("dev")["cluster-types/standard.yaml"]
+    assert ("reconciler: argocd-hub" in sample) != is_second
+    lines = [line for task in document.remaining for line in task.lines]
+    assert any(line.endswith("write reconciler: argocd-hub") for line in lines) == is_second
+    assert problems_of(acme) == []
+
+
 def test_clusters_of_an_existing_environment_are_left_to_its_people(acme: Acme) -> None:
     fleet = "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: ClusterType\nmetadata: {name: edge}\n"
     acme.create()
