@@ -2,13 +2,16 @@
 
 The names and types of fields come from the custom resource definitions of Flux, Argo CD and Rancher
 Fleet in their newest releases (an older one has versions that clusters may still serve), and from
-Kubernetes' own schemas in the package kubernetes-validate. Descriptions, patterns and rules are
-left out. `--repository OWNER/NAME=PATH` reads a local repository instead of GitHub.
+Kubernetes' own schemas in the package kubernetes-validate. These have no enumerations: the texts of
+fields whose Go type is marked `+enum` come from the sources of Kubernetes' API. Descriptions and
+rules are left out; `manifest_values.yaml` has what no schema says. `--repository OWNER/NAME=PATH`
+reads a local repository instead of GitHub.
 
 A schema in the file is a name of `shared`, or one of
 
     "any", "text", "integer", "number", "boolean", "integer or text", "quantity"
     ["enum", text, ...]         one of these texts
+    ["pattern", expression]     a text that has a match of this regular expression
     ["list", schema]
     ["map", schema]             a mapping with any keys
     {field: schema, ...}        a mapping with these fields alone; "!field" is required
@@ -23,6 +26,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,6 +58,9 @@ REPOSITORIES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
 }
 """The files of each repository, and older releases with versions that the newest lacks."""
 
+API: Final = "kubernetes/api"
+"""The Go types of Kubernetes' API."""
+
 RELEASE: Final = re.compile(r"v\d+\.\d+\.\d+")
 SHARED_FROM: Final = 120
 """The least length of a schema that is written once for all of its places."""
@@ -81,7 +88,7 @@ def main() -> None:
                     kinds |= _of_crds(_file(place, release, path, Path(folder)))
         origins[name] = releases[-1]
     version = utils.all_versions()[-1]
-    kinds |= _of_kubernetes(version)
+    kinds |= _of_kubernetes(version, given.get(API, f"https://github.com/{API}"))
     origins["kubernetes"] = f"v{version}"
     for schema in kinds.values():
         schema["apiVersion"] = schema["kind"] = "text"
@@ -125,9 +132,15 @@ def _of_crds(content: bytes) -> Iterator[tuple[str, Any]]:
                 yield kind, {**schema, "status": "any", "metadata": "any"}
 
 
-def _of_kubernetes(version: str) -> dict[str, Any]:
+def _of_kubernetes(version: str, api: str) -> dict[str, Any]:
     folder = f"kubernetes-json-schema/v{version}-local-strict"
     definitions = utils.schema_contents(f"{folder}/_definitions.json", version)["$defs"]
+    for name, schema in definitions.items():
+        package, _, struct = name.removeprefix("io.k8s.api.").rpartition(".")
+        fields = _enumerations(api, version).get(package.replace(".", "/"), {}).get(struct, {})
+        for field, texts in fields.items():
+            inner = schema["properties"].get(field, {})
+            inner.get("items", inner)["enum"] = texts
     kinds = {}
     for schema in definitions.values():
         for kind in schema.get("x-kubernetes-group-version-kind", ()):
@@ -138,6 +151,52 @@ def _of_kubernetes(version: str) -> dict[str, Any]:
                 compact = _compact(schema, definitions)
                 kinds[f"{api_version} {name}"] = {**compact, "status": "any", "metadata": "any"}
     return kinds
+
+
+_GO_ENUM: Final = re.compile(r"\+enum\n(?://.*\n)*type (\w+) string")
+_GO_CONSTANT: Final = re.compile(r'^\t\w+ +(?:(\w+) += +|= +(\w+)\()"([^"]*)"', re.MULTILINE)
+_GO_STRUCT: Final = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+_GO_FIELD: Final = re.compile(r'^\t\w+ +([\[\]*]*)(?:(\w+)\.)?(\w+) +`json:"(\w+)', re.MULTILINE)
+
+_Enumerations = Mapping[str, Mapping[str, Mapping[str, list[str]]]]
+
+
+@cache
+def _enumerations(api: str, version: str) -> _Enumerations:
+    """Return the texts of enumerations by package, struct and field of Kubernetes' API."""
+    minor = version.split(".")[1]
+    with tempfile.TemporaryDirectory() as folder:
+        if Path(api).exists():
+            git = ("--git-dir", api)
+            commit = f"v0.{minor}.0" if _git(*git, "tag", "-l", f"v0.{minor}.0") else "HEAD"
+        else:
+            options = ("--quiet", "--bare", "--depth=1", f"--branch=v0.{minor}.0")
+            _git("clone", *options, api, folder)
+            git, commit = ("--git-dir", folder), "HEAD"
+        names = _git(*git, "ls-tree", "-r", "--name-only", commit).decode().splitlines()
+        files = {
+            name.removesuffix("/types.go"): _git(*git, "show", f"{commit}:{name}").decode()
+            for name in names
+            if re.fullmatch(r"\w+/v\w+/types\.go", name)
+        }
+    texts: dict[tuple[str, str], list[str]] = {}
+    for package, source in files.items():
+        enumerated = set(_GO_ENUM.findall(source))
+        for before, cast, text in _GO_CONSTANT.findall(source):
+            if (before or cast) in enumerated:
+                texts.setdefault((package, before or cast), []).append(text)
+    return {
+        package: {
+            struct: {
+                field: texts[of, name]
+                for _, prefix, name, field in _GO_FIELD.findall(body)
+                for of in ("core/v1" if prefix in {"v1", "corev1"} else package,)
+                if (of, name) in texts
+            }
+            for struct, body in _GO_STRUCT.findall(source)
+        }
+        for package, source in files.items()
+    }
 
 
 def _compact(
@@ -168,9 +227,17 @@ def _compact(
         }
     elif isinstance(schema.get("additionalProperties"), Mapping):
         compact = ["map", _compact(schema["additionalProperties"], definitions, above)]
-    elif texts := [text for text in schema.get("enum", ()) if isinstance(text, str)]:
-        compact = ["enum", *texts]
+    else:
+        compact = _of_texts(schema, kind) or compact
     return compact
+
+
+def _of_texts(schema: Mapping[str, Any], kind: str) -> list[str]:
+    """Return what a schema says of a text; nothing if any will do."""
+    texts = [text for text in schema.get("enum", ()) if isinstance(text, str)]
+    if texts:
+        return ["enum", *texts]
+    return ["pattern", schema["pattern"]] if kind == "string" and "pattern" in schema else []
 
 
 def _may_be_number_or_text(schema: Mapping[str, Any], kind: str) -> bool:

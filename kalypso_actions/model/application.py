@@ -100,6 +100,7 @@ class SchemaFault(NamedTuple):
     message: str
     is_certain: bool = True
     code: str = "manifest-schema"
+    advice: str = "correct the template, or the values that it reads"
 
 
 @dataclass(slots=True)

@@ -1,7 +1,8 @@
 """Check objects by the schemas of Kubernetes, Flux, Argo CD and Rancher Fleet, without the network.
 
 `tools.manifest_schemas` makes the schemas, and describes their form. They have the names and types
-of fields, so they refuse what no release accepts.
+of fields, so they refuse what no release accepts. `manifest_values` has the rules that no schema
+has.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 from kalypso_actions.model.application import SchemaFault
 from kalypso_actions.model.documents import Path
 from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.planning.manifest_values import VALUE_INVALID, rule_words, rules_of
 
 REQUIRED: Final = "!"
 TYPES: Final[Mapping[str, tuple[type, ...]]] = {
@@ -36,14 +38,15 @@ def _content() -> Any:
 def schema_words() -> tuple[str, ...]:
     """Return all texts of the schemas: names of kinds and fields, and values."""
     content = _content()
-    return tuple(sorted({*_words(content["kinds"]), *_words(content["shared"])}))
+    parts = content["kinds"], content["shared"], rule_words()
+    return tuple(sorted({word for part in parts for word in _words(part)}))
 
 
 def _words(schema: Any) -> Iterator[str]:
     if isinstance(schema, str):
         yield schema
     elif isinstance(schema, list):
-        for inner in schema:
+        for inner in () if schema[:1] == ["pattern"] else schema:
             yield from _words(inner)
     else:
         for name, inner in schema.items():
@@ -58,12 +61,15 @@ def schema_faults(body: Mapping[str, Any]) -> Iterator[SchemaFault]:
     """
     api_version, kind = str(body["apiVersion"]), str(body["kind"])
     schema = _content()["kinds"].get(f"{api_version} {kind}")
-    if schema is None:
-        fault = _fault_of_kind(api_version, kind)
-        if fault:
-            yield fault
-        return
-    yield from _faults(body, schema, (), _origin(api_version))
+    rules = rules_of(f"{api_version} {kind}")
+    if schema is not None:
+        for fault in _faults(body, schema, (), _origin(api_version)):
+            advice = next((rule.advice for rule in rules if rule.is_at(fault.path)), "")
+            yield fault._replace(advice=advice) if advice else fault
+    elif of_kind := _fault_of_kind(api_version, kind):
+        yield of_kind
+    for rule in rules:
+        yield from rule.faults(body)
 
 
 def _fault_of_kind(api_version: str, kind: str) -> SchemaFault | None:
@@ -138,9 +144,14 @@ def _faults(value: Any, schema: Any, path: Path, origin: str) -> Iterator[Schema
     elif isinstance(schema, str):
         yield from _scalar_faults(value, schema, path)
     elif schema[0] == "enum":
-        if value not in schema[1:]:
-            message = f"{value!r} is not one of: {', '.join(schema[1:])} ({origin})"
-            yield SchemaFault(path, message, is_certain=False)
+        if value not in schema[1:] and value != "" and "$" not in str(value):
+            known = f"{', '.join(filter(None, schema[1:]))} ({origin})"
+            close = misspelled(str(value), schema[1:])
+            meant = f"did you mean {close}? It is" if close else "it is"
+            message = f"{value!r} is not known: {meant} one of {known}"
+            yield SchemaFault(path, message, is_certain=bool(close), code=VALUE_INVALID)
+    elif schema[0] == "pattern":
+        yield from _pattern_faults(value, schema[1], path)
     else:
         kind, inner = schema
         if not isinstance(value, list if kind == "list" else Mapping):
@@ -161,6 +172,22 @@ def _scalar_faults(value: Any, schema: str, path: Path) -> Iterator[SchemaFault]
         meant = f": did you mean {near}?" if near else ""
         message = f"{value!r} is no quantity of Kubernetes, such as 500m or 2Gi{meant}"
         yield SchemaFault(path, message, is_certain=True, code="manifest-quantity-invalid")
+
+
+DURATION: Final = "^([0-9]+(\\.[0-9]+)?(ms|s|m"
+"""The start of the pattern of durations in the custom resources of Flux."""
+
+
+def _pattern_faults(value: Any, pattern: str, path: Path) -> Iterator[SchemaFault]:
+    is_duration = pattern.startswith(DURATION)
+    advice = 'write a number with its unit, such as "5m"' if is_duration else ""
+    if not isinstance(value, str):
+        fault = _wrong(path, value, "text")
+        yield fault._replace(advice=advice) if advice else fault
+    elif value and "$" not in value and not re.search(pattern, value):
+        message = f"{value!r} is no duration" if is_duration else f"{value!r} is not {pattern}"
+        fault = SchemaFault(path, message, code=VALUE_INVALID)
+        yield fault._replace(advice=advice) if advice else fault
 
 
 _QUANTITY: Final = re.compile(

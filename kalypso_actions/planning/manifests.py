@@ -26,6 +26,7 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
+from kalypso_actions.planning.manifest_values import FREE
 from kalypso_actions.planning.renaming import NEW_WORD
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
 from kalypso_actions.sources.objects import item_documents
@@ -62,9 +63,6 @@ PARENTS_OF_TEXTS: Final = frozenset(
         *("data", "stringData", "selector", "args", "command"),
     }
 )
-FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
-"""Fields of any content: schemas, the values of other charts."""
-
 KNOWN: Final = (
     *CONTAINERS,
     *PARENTS_OF_TEXTS,
@@ -428,12 +426,11 @@ class _Check:
         if self.rules.schema_errors is None:
             return
         try:
-            for path, fault, is_certain, code in self.rules.schema_errors(document.body):
+            for path, fault, is_certain, code, advice in self.rules.schema_errors(document.body):
                 if path in reported or path == ("sops",):  # Flux decrypts the object
                     continue
                 message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
                 place = self.value_at(document, *path) if path else self.at(document)
-                advice = "correct the template, or the values that it reads"
                 if is_certain:
                     self.refuse(Problem(message, place, advice, code))
                 else:

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
+from kalypso_actions.planning.manifest_values import rules
+from tests.breaks import breaks, turned
 
 META = {"metadata": {"name": "a"}}
 
@@ -50,6 +52,102 @@ def test_what_the_schemas_refuse(
     api_version: str, kind: str, body: dict[str, Any], expected: list[tuple[str, bool]]
 ) -> None:
     assert faults(api_version, kind, **body) == expected
+
+
+RBAC = "rbac.authorization.k8s.io"
+FLUX = {
+    "interval": "5m",
+    "prune": True,
+    "sourceRef": {"kind": "GitRepository", "name": "a"},
+}
+PODS = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": []}}
+VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a version in roleRef": (f"{RBAC}/v1 RoleBinding", {"roleRef": {"apiGroup": f"{RBAC}/v1", "kind": "Role", "name": "a"}}, "roleRef.apiGroup"),
+    "a Role for a ClusterRoleBinding": (f"{RBAC}/v1 ClusterRoleBinding", {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "a"}}, "roleRef.kind"),
+    "a kind of subject": (f"{RBAC}/v1 ClusterRoleBinding", {"roleRef": {"kind": "ClusterRole", "name": "a"}, "subjects": [{"kind": "Groups", "name": "a"}]}, "subjects.0.kind"),
+    "a version in the groups of a Role": (f"{RBAC}/v1 Role", {"rules": [{"apiGroups": ["apps/v1"], "verbs": ["get"]}]}, "rules.0.apiGroups.0"),
+    "a verb": (f"{RBAC}/v1 Role", {"rules": [{"apiGroups": ["apps"], "verbs": ["get", "wacth"]}]}, "rules.0.verbs.1"),
+    "a type of policy": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"policyTypes": ["ingress"]}}, "spec.policyTypes.0"),
+    "a network": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0"}}]}]}}, "spec.egress.0.to.0.ipBlock.cidr"),
+    "a resource of a quota": ("v1 ResourceQuota", {"spec": {"hard": {"limit.cpu": "2"}}}, "spec.hard.limit.cpu"),
+    "a level of security": ("v1 Namespace", {"metadata": {"name": "a", "labels": {"pod-security.kubernetes.io/warn": "Restricted"}}}, "metadata.labels.pod-security.kubernetes.io/warn"),
+    "a version of security": ("v1 Namespace", {"metadata": {"name": "a", "labels": {"pod-security.kubernetes.io/warn-version": "1.30"}}}, "metadata.labels.pod-security.kubernetes.io/warn-version"),
+    "a mode of security": ("v1 Namespace", {"metadata": {"name": "a", "labels": {"pod-security.kubernetes.io/enforced": "baseline"}}}, "metadata.labels.pod-security.kubernetes.io/enforced"),
+    "two destinations": ("argoproj.io/v1alpha1 Application", {"spec": {"project": "a", "destination": {**PLACE, "name": "b"}}}, "spec.destination.name"),
+    "an option without =": ("argoproj.io/v1alpha1 Application", {"spec": {"project": "a", "destination": PLACE, "syncPolicy": {"syncOptions": ["CreateNamespace: true"]}}}, "spec.syncPolicy.syncOptions.0"),
+    "an option": ("argoproj.io/v1alpha1 Application", {"spec": {"project": "a", "destination": PLACE, "syncPolicy": {"syncOptions": ["CreateNamespaces=true"]}}}, "spec.syncPolicy.syncOptions.0"),
+    "a wave": ("v1 ConfigMap", {"metadata": {"name": "a", "annotations": {"argocd.argoproj.io/sync-wave": "first"}}}, "metadata.annotations.argocd.argoproj.io/sync-wave"),
+    "a type of Service": ("v1 Service", {"spec": {"type": "Loadbalancer"}}, "spec.type"),
+    "a port": ("v1 Service", {"spec": {"ports": [{"port": 80800}]}}, "spec.ports.0.port"),
+    "a protocol": ("v1 Service", {"spec": {"ports": [{"port": 80, "protocol": "tcp"}]}}, "spec.ports.0.protocol"),
+    "an access": ("v1 PersistentVolumeClaim", {"spec": {"accessModes": ["ReadwriteOnce"]}}, "spec.accessModes.0"),
+    "a policy of images": ("v1 Pod", {"spec": {"containers": [{"name": "a", "imagePullPolicy": "IfNotpresent"}]}}, "spec.containers.0.imagePullPolicy"),
+    "a resource of a container": ("v1 Pod", {"spec": {"containers": [{"name": "a", "resources": {"limits": {"memroy": "1Gi"}}}]}}, "spec.containers.0.resources.limits.memroy"),
+    "a policy of restarts": ("v1 Pod", {"spec": {"containers": [], "restartPolicy": "never"}}, "spec.restartPolicy"),
+    "restarts of a Deployment": ("apps/v1 Deployment", {"spec": {"selector": {}, "template": {"spec": {"containers": [], "restartPolicy": "Never"}}}}, "spec.template.spec.restartPolicy"),
+    "a selector without its label": ("apps/v1 Deployment", {"spec": {"selector": {"matchLabels": {"app": "b"}}, "template": PODS}}, "spec.selector.matchLabels.app"),
+    "a policy of concurrency": ("batch/v1 CronJob", {"spec": {"schedule": "0 4 * * *", "jobTemplate": {}, "concurrencyPolicy": "forbid"}}, "spec.concurrencyPolicy"),
+    "a schedule": ("batch/v1 CronJob", {"spec": {"schedule": "0 4 * *", "jobTemplate": {}}}, "spec.schedule"),
+    "two limits of disruption": ("policy/v1 PodDisruptionBudget", {"spec": {"minAvailable": 1, "maxUnavailable": 1}}, "spec.maxUnavailable"),
+    "a metric": ("autoscaling/v2 HorizontalPodAutoscaler", {"spec": {"maxReplicas": 2, "scaleTargetRef": {"kind": "a", "name": "b"}, "metrics": [{"type": "CPU"}]}}, "spec.metrics.0.type"),
+    "a type of path": ("networking.k8s.io/v1 Ingress", {"spec": {"rules": [{"http": {"paths": [{"pathType": "prefix", "backend": {}}]}}]}}, "spec.rules.0.http.paths.0.pathType"),
+    "a kind of source": ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "sourceRef": {"kind": "GitRepositry", "name": "a"}}}, "spec.sourceRef.kind"),
+    "a duration": ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "interval": "5min"}}, "spec.interval"),
+    "a URL": ("source.toolkit.fluxcd.io/v1 GitRepository", {"spec": {"interval": "1m", "url": "git@git.test:app"}}, "spec.url"),
+}  # fmt: skip
+
+
+@breaks(
+    "values that no schema refuses are checked",
+    turned(schema_faults, "rule.faults(body)", "()"),
+)
+@pytest.mark.parametrize(("kind", "body", "path"), VALUES.values(), ids=VALUES)
+def test_values_that_an_api_server_refuses(kind: str, body: dict[str, Any], path: str) -> None:
+    found = faults(*kind.split(" "), **body)
+    assert found == [(path, True)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("v1 ResourceQuota", {"spec": {"hard": {"count/jobs.batch": 2, "requests.nvidia.com/gpu": 1, "requests.hugepages-2Mi": "1Gi"}}}),
+        ("v1 Namespace", {"metadata": {"name": "a", "labels": {"pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/enforce-version": "v1.30"}}}),
+        ("v1 Service", {"spec": {"type": "${TYPE}", "ports": [{"port": 80, "protocol": ""}]}}),
+        (f"{RBAC}/v1 RoleBinding", {"roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"}, "subjects": [{"kind": "ServiceAccount", "name": "a"}]}),
+        ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "timeout": "1h30m", "interval": "${INTERVAL}"}}),
+        ("helm.toolkit.fluxcd.io/v2 HelmRelease", {"spec": {"interval": "5m", "values": {"containers": [{"ports": [{"containerPort": 0}]}]}}}),
+        ("apps/v1 Deployment", {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": PODS}}),
+        ("batch/v1 CronJob", {"spec": {"schedule": "@daily", "jobTemplate": {}}}),
+        ("acme.example/v1 Anything", {"spec": {"type": "ingress"}}),
+    ],
+)  # fmt: skip
+def test_values_that_an_api_server_takes(kind: str, body: dict[str, Any]) -> None:
+    assert faults(*kind.split(" "), **body) == []
+
+
+def test_an_unknown_value_without_a_near_one_may_be_newer() -> None:
+    assert faults("v1", "Service", spec={"type": "Mesh"}) == [("spec.type", False)]
+    assert faults("v1", "ResourceQuota", spec={"hard": {"volumes": 2}}) == [
+        ("spec.hard.volumes", False)
+    ]
+
+
+def test_advice_on_forms() -> None:
+    faulty = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", **META}
+    (duration,) = schema_faults({**faulty, "spec": {**FLUX, "interval": 5}})
+    assert '"5m"' in duration.advice
+    options = {"syncOptions": [{"CreateNamespace": True}]}
+    spec = {"project": "a", "destination": PLACE, "syncPolicy": options}
+    argo = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", **META, "spec": spec}
+    (option,) = schema_faults(argo)
+    assert "CreateNamespace=true" in option.advice
+
+
+def test_each_rule_has_its_source() -> None:
+    for rule in rules():
+        assert rule.source.startswith("https://")
+        assert rule.kinds
+        assert rule.values or rule.pattern or rule.range or rule.only_one or rule.subset_of
 
 
 def test_all_words_are_known() -> None:

@@ -1,0 +1,156 @@
+"""Check the values that an API server or a controller refuses though their types are right.
+
+    for rule in rules_of("v1 ResourceQuota"):
+        yield from rule.faults(body)
+
+`manifest_values.yaml` has the rules, and describes their form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+from kalypso_actions.model.application import SchemaFault
+from kalypso_actions.model.documents import Path
+from kalypso_actions.model.nearest import misspelled
+
+VALUE_INVALID: Final = "manifest-value-invalid"
+
+FREE: Final = frozenset({"openAPIV3Schema", "values", "valuesObject"})
+"""Fields of any content: schemas, the values of other charts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueRule:
+    """A rule for the values at one place of some kinds; the fields are those of the file."""
+
+    kinds: Sequence[str]
+    at: Sequence[str]
+    source: str
+    advice: str = ""
+    keys: bool = False
+    values: Sequence[str] = ()
+    pattern: str = ""
+    range: Sequence[int] = ()
+    only_one: Sequence[str] = ()
+    subset_of: Sequence[str] = ()
+    certain: bool = True
+    near: bool = False
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether the rule is for the values at a path."""
+        return _leads_to(self.at, path)
+
+    def faults(self, body: Mapping[str, Any]) -> Iterator[SchemaFault]:
+        """Yield the values of an object that the rule refuses."""
+        for path, value in _at(body, self.at, ()):
+            if self.keys:
+                for key in value if isinstance(value, Mapping) else ():
+                    yield from self._of_text((*path, str(key)), str(key))
+            elif isinstance(value, Mapping):
+                yield from self._of_mapping(path, value, body)
+            elif type(value) is int and self.range:
+                least, largest = self.range
+                if not least <= value <= largest:
+                    yield self._fault(path, f"{value} is not between {least} and {largest}")
+            elif isinstance(value, str):
+                yield from self._of_text(path, value)
+
+    def _of_text(self, path: Path, text: str) -> Iterator[SchemaFault]:
+        """Check a text; one with `$` is completed by another program."""
+        is_known = text in self.values or not (self.values or self.pattern)
+        if is_known or not text or "$" in text:
+            return
+        if self.pattern and re.fullmatch(self.pattern, text, re.DOTALL):
+            return
+        close = misspelled(text, self.values)
+        if close:
+            yield self._fault(path, f"{text!r} is not known: did you mean {close}?")
+        elif not self.near:
+            known = f"not one of: {', '.join(self.values)}" if self.values else "invalid"
+            yield self._fault(path, f"{text!r} is {known}")._replace(is_certain=self.certain)
+
+    def _of_mapping(
+        self, path: Path, value: Mapping[str, Any], body: Mapping[str, Any]
+    ) -> Iterator[SchemaFault]:
+        given = [name for name in self.only_one if value.get(name)]
+        if len(given) > 1:
+            yield self._fault((*path, given[-1]), f"only one of {' and '.join(given)} may be set")
+        for _, outer in _at(body, self.subset_of, ()) if self.subset_of else ():
+            lacking = [key for key in value if _get(outer, key) != value[key]]
+            if lacking:
+                fault = f"{'.'.join(self.subset_of)} has no {lacking[0]}: {value[lacking[0]]}"
+                yield self._fault((*path, lacking[0]), fault)
+
+    def _fault(self, path: Path, message: str) -> SchemaFault:
+        return SchemaFault(path, message, True, VALUE_INVALID, self.advice or f"see {self.source}")
+
+
+@cache
+def rules() -> Sequence[ValueRule]:
+    """Return all rules."""
+    text = files(__package__).joinpath("manifest_values.yaml").read_text("utf-8")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return [ValueRule(**rule) for rule in yaml.load(text, loader)]  # noqa: S506 - a safe loader
+
+
+@cache
+def rules_of(kind: str) -> Sequence[ValueRule]:
+    """Return the rules for an `apiVersion Kind`."""
+    return [rule for rule in rules() if any(fnmatchcase(kind, each) for each in rule.kinds)]
+
+
+def rule_words() -> list[str]:
+    """Return all texts that the rules compare with."""
+    steps = (name for rule in rules() for step in rule.at for name in step.split("|"))
+    return [*steps, *(text for rule in rules() for text in (*rule.values, *rule.only_one))]
+
+
+def _at(value: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield the values at the steps of a rule, with their paths."""
+    if not steps:
+        yield path, value
+        return
+    step, *rest = steps
+    if step == "**":
+        yield from _at(value, rest, path)
+    for key, inner in _items(value):
+        if step == "**":
+            yield from _at(inner, steps, (*path, key))
+        elif step == "*" or key in _names(step):
+            yield from _at(inner, rest, (*path, key))
+
+
+def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
+    if isinstance(value, Mapping):
+        return [(str(key), inner) for key, inner in value.items() if key not in FREE]
+    return enumerate(value) if isinstance(value, list) else ()
+
+
+@cache
+def _names(step: str) -> frozenset[str]:
+    """Return the fields of a step, as in `spec`, `from|to`, or `acme.example/mode|level`."""
+    prefix, slash, names = step.rpartition("/") if "|" in step else ("", "", step)
+    return frozenset(f"{prefix}{slash}{name}" for name in names.split("|"))
+
+
+def _leads_to(steps: Sequence[str], path: Path) -> bool:
+    """Return whether the steps of a rule lead to a path."""
+    if not steps or not path:
+        return not (steps or path)
+    (step, *rest), (key, *inner) = steps, path
+    if step == "**":
+        return _leads_to(rest, path) or _leads_to(steps, tuple(inner))
+    return (step == "*" or key in _names(step)) and _leads_to(rest, tuple(inner))
+
+
+def _get(outer: Any, key: str) -> Any:
+    return outer.get(key) if isinstance(outer, Mapping) else None
