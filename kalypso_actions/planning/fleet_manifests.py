@@ -48,6 +48,9 @@ KEPT_BYTES: Final = 16 << 20
 SEPARATOR: Final = b"\x01"
 """Between identities; the parts of one are separated by a zero byte, and escape both."""
 
+END: Final = b"\x02"
+"""Between the files of an assignment, and between the identities of their objects."""
+
 OF_MANIFESTS: Final = "manifest-"
 """The start of the codes of faults."""
 
@@ -90,14 +93,20 @@ class CheckedFile(NamedTuple):
     """The faults of a file, and the identities of its objects: kind and group, namespace, name.
 
     Without an object, the file may not be for Kubernetes. The faults that are `shown` are those of
-    a renamed text, which many files share, if there are `words` to put back.
+    a renamed text, which many files share, if there are `words` to put back. `joined` are the
+    identities, one text for the few bytes that processes send.
     """
 
     template: str
     has_objects: bool
     shown: tuple[ManifestFault, ...] = ()
-    objects: tuple[bytes, ...] = ()
+    joined: bytes = b""
     words: Words = ()
+
+    @property
+    def objects(self) -> Sequence[bytes]:
+        """The identities of the objects."""
+        return self.joined.split(SEPARATOR) if self.joined else ()
 
     @property
     def faults(self) -> tuple[ManifestFault, ...]:
@@ -115,6 +124,8 @@ class ManifestChecker:
     def __init__(self, templates: Iterable[Template]) -> None:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
+        self._sound: SizedCache[tuple[_Text, ...]] = SizedCache(KEPT_BYTES)
+        """The results of renamed texts of whole assignments, empty with any fault."""
         self._shown: dict[str, SizedCache[tuple[ManifestFault, ...]]] = {}
         """The faults of renamed texts that are those of the file that was read, by Template."""
         self._renaming = Renaming((*KNOWN, *schema_words()))
@@ -140,12 +151,16 @@ class ManifestChecker:
         if not names:
             return ()
         words = self._renaming.words(assignment)
-        return tuple(
+        contents = {
+            file: content
+            for file, content in files.items()
+            if file in names and isinstance(content, bytes)
+        }
+        return self._proved_together(names, contents, words) or tuple(
             [
                 self._proved(assignment, names[file], file, content, words)
                 or self._read(assignment, names[file], file, content)
-                for file, content in files.items()
-                if file in names and isinstance(content, bytes)
+                for file, content in contents.items()
             ]
         )
 
@@ -162,6 +177,35 @@ class ManifestChecker:
                     names[file] = name
             self._names[cluster_type.name] = names
         return names
+
+    def _proved_together(
+        self, names: Mapping[str, str], contents: Mapping[str, bytes], words: Words
+    ) -> Checked:
+        """Return the results for sound files by those of their renamed texts; () for others."""
+        content = END.join(contents.values())
+        if MARK in content or content.count(END) >= len(contents):
+            return ()
+        renamed, templates = rename(content, words), tuple([names[file] for file in contents])
+        texts = self._sound.get((renamed, templates))
+        for digests_of in (quoted_digits, hexadecimal_digests):
+            if texts is None:
+                digests = digests_of(renamed)
+                words += digests
+                renamed = rename(renamed, digests)
+                texts = self._sound.get((renamed, templates))
+        if texts is None:
+            texts = tuple(map(self._result, contents, renamed.split(END)))
+            texts = () if any(text.problems for text in texts) else texts
+            self._sound.put((renamed, templates), texts, len(renamed))
+        if not texts:
+            return ()
+        joined = original(END.join([text.objects for text in texts]), words).split(END)
+        return tuple(
+            [
+                CheckedFile(template, text.has_objects, (), identities)
+                for template, text, identities in zip(templates, texts, joined, strict=True)
+            ]
+        )
 
     def _proved(
         self, assignment: Assignment, name: str, file: str, content: bytes, words: Words
@@ -194,14 +238,12 @@ class ManifestChecker:
         identities = text.objects
         if has_digests or MARK in identities:
             identities = original(identities, words)
-        objects = tuple(identities.split(SEPARATOR)) if identities else ()
-        return CheckedFile(name, text.has_objects, shown, objects, words if shown else ())
+        return CheckedFile(name, text.has_objects, shown, identities, words if shown else ())
 
     def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:
         text = self._result(file, content)
         faults = tuple(self._fault(assignment, name, text, problem) for problem in text.problems)
-        objects = tuple(text.objects.split(SEPARATOR)) if text.objects else ()
-        return CheckedFile(name, text.has_objects, faults, objects)
+        return CheckedFile(name, text.has_objects, faults, text.objects)
 
     def _result(self, file: str, content: bytes) -> _Text:
         text = self._results.get(content)

@@ -357,7 +357,7 @@ def test_two_environments_may_have_the_same_object() -> None:
     rows = [
         (
             assignment(owner, cluster_type("large")),
-            (CheckedFile("namespace", True, (), (b"Namespace\0\0default\0team",)),),
+            (CheckedFile("namespace", True, (), b"Namespace\0\0default\0team"),),
         )
         for owner in owners
     ]

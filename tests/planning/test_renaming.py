@@ -110,14 +110,19 @@ def objects(file: CheckedFile) -> set[tuple[str, ...]]:
 )
 @pytest.mark.parametrize("seed", range(60))
 def test_the_proof_and_the_parser_agree(seed: int) -> None:
+    """Of each file alone, and beside another one."""
     checker = ManifestChecker([template("namespace", "")])
-    proved = 0
+    proved, beside = 0, SPACE.encode()
     for owner, content in files(seed):
         (file,) = checker.check(owner, {"namespace.yaml": content})
         problems, expected = parsed(content)
-        assert [fault.message for fault in file.faults] == problems, content
-        assert objects(file) == expected, content
+        both = checker.check(owner, {"namespace.yaml": content, "reconciler.yaml": beside})
+        for checked in (file, both[0]):
+            assert [fault.message for fault in checked.faults] == problems, content
+            assert objects(checked) == expected, content
+        assert objects(both[1]) == parsed(beside)[1]
         if not problems:
+            beside = content
             proved += 1
             assert repeated_key({"": content}, KEYS, owner.target, lambda _: None) is None, content
     assert proved > 5
