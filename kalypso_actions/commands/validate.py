@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,10 @@ from kalypso_actions.commands.shared.local_context import (
     LocalContext,
     check_given_sources,
 )
-from kalypso_actions.commands.shared.reading.control_plane import find_environments
+from kalypso_actions.commands.shared.reading.control_plane import (
+    find_environments,
+    reading_branch_of,
+)
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
@@ -26,10 +29,10 @@ from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, RepositoryPath
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.fleet_checks.repositories import has_kind
+from kalypso_actions.planning.fleet_checks.repositories import foreign_commits, has_kind
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields
@@ -57,7 +60,7 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         absent = partial(_absent_commit, clones=clones, programs=context.programs)
         findings = validate_control_plane(
             [
-                dataclasses.replace(item, warnings=(*item.warnings, *absent(item, position)))
+                _with_base_commit(item, position, absent, reader)
                 for item, position in zip(readings, positions, strict=True)
             ],
             registered,
@@ -69,9 +72,8 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
     return _document(
         readings,
         (
-            *leveled(read.problems, "error"),
+            *read.findings,
             *findings,
-            *leveled(read.warnings, "warning"),
             *of_sources,
         ),
         [
@@ -103,8 +105,7 @@ class _ReadBranches:
     """The branches of a control plane that were read, and what is wrong besides their content."""
 
     readings: list[Reading] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 def _read_branches(
@@ -117,8 +118,9 @@ def _read_branches(
         _read_repository(inputs.control_plane, "", reader, read)
     elif clone and clone.checked_out:
         read.readings += _readings_of_clone(clone, reader, context)
-        read.warnings += clone.misspelled_branches()
+        read.findings += clone.absent_branches()
     elif clone and undeclared:
+        read.findings += clone.absent_branches()
         read.readings += (*_readings_of_clone(clone, reader, context), undeclared)
     else:
         if not inputs.places:
@@ -142,12 +144,9 @@ def _readings_of_clone(
     clone: CurrentClone, reader: Reader, context: LocalContext
 ) -> Iterator[Reading]:
     """Read main and the environments' branches: the checked-out one from the working tree."""
-    sources, absent = clone.branches()
+    sources, _ = clone.branches()
     places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
     context.log(f"Validating {places} of {clone}.")
-    for branch in absent:
-        command = clone.repository.fetch_command(branch)
-        context.log(f"The branch {branch} is not in this clone: {command}")
     for source in sources:
         yield clone.read(source, reader)
 
@@ -194,29 +193,32 @@ def _read_place(place: str, reader: Reader, read: _ReadBranches, programs: Progr
 def _read_repository(url: str, branch: str, reader: Reader, read: _ReadBranches) -> None:
     """Read a branch of a repository; without one, main and the branches of its environments."""
     try:
-        sources = [RepositoryPath(url, branch, ".")] if branch else _branches(url, reader)
+        sources = {RepositoryPath(url, branch, "."): None} if branch else _branches(url, reader)
     except KalypsoError as error:
-        read.problems += error.problems
+        read.findings += error.problems
         return
-    for done, source in enumerate(sources):
+    for done, (source, environment) in enumerate(sources.items()):
         reader.fetched(done, len(sources))
         try:
-            files = reader.repositories.open(url, branch=source.branch)
+            with reading_branch_of(environment):
+                files = reader.repositories.open(url, branch=source.branch)
             read.readings.append(read_branch(files, source, reader.kustomize))
         except KalypsoError as error:
-            read.problems += error.problems
+            read.findings += error.problems
     reader.fetched(len(sources), len(sources))
 
 
-def _branches(url: str, reader: Reader) -> list[RepositoryPath]:
-    """Return main and its environments' branches; the check of main reports faulty Environments."""
+def _branches(url: str, reader: Reader) -> dict[RepositoryPath, Environment | None]:
+    """Return main, and the branches of its environments with the first Environment of each.
+
+    The check of main reports faulty Environments.
+    """
     main = RepositoryPath(url, reader.repositories.main_branch(url), ".")
     environments, _ = find_environments(reader, url, main.branch)
-    own = [
-        dataclasses.replace(environment.control_plane, repo=url)
-        for environment in environments.values()
-    ]
-    return list(dict.fromkeys((main, *own)))
+    branches: dict[RepositoryPath, Environment | None] = {main: None}
+    for environment in environments.values():
+        branches.setdefault(dataclasses.replace(environment.control_plane, repo=url), environment)
+    return branches
 
 
 def _position(
@@ -246,12 +248,34 @@ def _absent_commit(
     if clone:
         branch = base.source.branch
         command = GitRepository(clone, programs).fetch_command(branch, history=True)
-        yield Problem(
+        yield Finding(
             f"the commit {base.commit} of {branch} is not in this clone",
             base.commit_where or base.where,
             f"{command}; if it stays absent, write a commit that {branch} has",
             "base-commit-absent",
+            level="warning",
         )
+
+
+def _with_base_commit(
+    own: Reading,
+    position: BranchPosition | None,
+    absent: Callable[[Reading, BranchPosition | None], Iterable[Problem]],
+    reader: Reader,
+) -> Reading:
+    """Add what is wrong with the commit of main that an environment's branch names."""
+    base = _base_main(own)
+    found = [*absent(own, position)]
+    if base and position and position.ahead is None and not position.fault:
+        at_commit = reader.documents(
+            dataclasses.replace(base.source, repo=own.revision.repository), base.commit
+        )
+        found += foreign_commits([(base, at_commit)], position)
+    return dataclasses.replace(
+        own,
+        problems=(*own.problems, *(item for item in found if item.level == "error")),
+        warnings=(*own.warnings, *(item for item in found if item.level != "error")),
+    )
 
 
 def _base_main(reading: Reading) -> BaseRepo | None:

@@ -41,7 +41,7 @@ MAIN_BASE_REPO = "main"
 PATH_FAULTS: Final = frozenset({"folder-missing", "path-outside-repository"})
 """The codes of problems of a path that a document names."""
 
-_NO_BRANCH: Final = re.compile(r"there is no (?:such )?branch")
+_NO_BRANCH: Final = re.compile(r"there is no (?:such )?branch|is not the name of a branch")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,14 @@ class RepositoryPath:
 
     def culprit(self, fault: str, where: Location) -> Location:
         """Return the place of the field that a fault of reading the folder is about, or `where`."""
-        if _NO_BRANCH.search(fault):
+        if self.lacks_branch(fault):
             return self.places.get("branch", where)
         is_path = fault.startswith(("the folder ", "the path "))
         return self.places.get("path" if is_path else "repo", where)
+
+    def lacks_branch(self, fault: str) -> bool:
+        """Whether a fault of reading the folder is that the branch does not exist."""
+        return bool(_NO_BRANCH.search(fault))
 
     def located(self, reading: Reading) -> Reading:
         """Return the folder's documents, with problems of the path itself at the field."""

@@ -20,6 +20,9 @@ _NOT_IN_REF: Final = re.compile(
 )
 """Names that `git check-ref-format` refuses, and options of git."""
 
+_OF_BRANCHES: Final = re.compile(r"^/*(?:refs/heads/|(?:refs/)?remotes/[^/]+/|origin/|heads/)+")
+"""The beginnings of the full names of branches, here and at a remote."""
+
 _DIGEST: Final = re.compile(r"(?:[\w.-]+@)?sha(?:256|512):[0-9a-f]+")
 """The digest of an OCI artifact, optionally after its tag."""
 
@@ -53,6 +56,23 @@ def revision_fault(text: str) -> str:
     if text == "@" or _NOT_IN_REF.search(text):
         return "is not a branch, a tag, a commit or a range of versions"
     return ""
+
+
+def branch_fault(text: str) -> tuple[str, str]:
+    """Return the fault of a branch's name, and the name that was probably meant; "" for none.
+
+    Git has the names `refs/heads/dev` and `origin/dev` for the branch `dev`; as the name of a
+    branch, they mean `refs/heads/refs/heads/dev`.
+    """
+    meant = _OF_BRANCHES.sub("", text.strip()).strip("/")
+    if text in {"", "@", "HEAD"} or _NOT_IN_REF.search(text):
+        is_possible = meant not in {"", "@", "HEAD"} and not _NOT_IN_REF.search(meant)
+        return "git refuses as the name of a branch", meant if is_possible else ""
+    return (
+        ("begins with what git puts before the name of a branch", meant)
+        if meant != text
+        else ("", "")
+    )
 
 
 def folder_fault(text: str) -> str:

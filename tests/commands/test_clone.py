@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from tests.breaks import breaks, returning
 from tests.command_line import call_kalypso
 from tests.commands.control_plane_clones import (
     API,
@@ -109,9 +111,70 @@ def test_validate_reads_all_branches(clone: Path) -> None:
 
 def test_validate_goes_on_without_an_absent_branch(clone: Path) -> None:
     git(clone, "branch", "--quiet", "--delete", "--remotes", "origin/stage")
-    done = call_kalypso("validate")
-    assert done.returncode == 0, done.stdout
-    assert "The branch stage is not in this clone: git fetch origin stage" in done.stderr
+    done = call_kalypso("validate", "--json")
+    (warning,) = json.loads(done.stdout)["warnings"]
+    assert (done.returncode, warning["code"]) == (0, "environment-branch-missing")
+    assert (warning["where"]["path"], warning["advice"]) == (
+        ".environments/stage.yaml",
+        "git fetch origin stage",
+    )
+    assert call_kalypso("validate", "--strict").returncode == 1
+
+
+@breaks(
+    "a branch with another name goes unchecked",
+    returning("kalypso_actions.planning.fleet_checks.repositories.branch_fault", ("", "")),
+    case="full name",
+)
+@pytest.mark.parametrize(
+    "name",
+    ["refs/heads/stage", "origin/stage", '"stage "', "/stage"],
+    ids=["full name", "of a remote", "space", "slash"],
+)
+def test_the_name_of_an_environments_branch(clone: Path, name: str) -> None:
+    git(clone, "switch", "--quiet", "main")
+    file = clone / ".environments/stage.yaml"
+    file.write_text(file.read_text().replace("branch: stage", f"branch: {name}"))
+    documents = [
+        json.loads(call_kalypso("validate", "--json").stdout),
+        json.loads(call_kalypso("render", "stage", "--json").stdout),
+    ]
+    git(clone, "commit", "--quiet", "-am", "name")
+    documents += [
+        json.loads(call_kalypso("validate", "--control-plane", str(clone), "--json").stdout),
+        json.loads(call_kalypso("render", "--control-plane", str(clone), "stage", "--json").stdout),
+    ]
+    for document in documents:
+        (problem,) = document["problems"]
+        assert problem["code"] == "environment-branch-missing"
+        assert problem["where"]["path"] == ".environments/stage.yaml"
+        assert problem["where"]["line"] > 1
+        assert problem["advice"] == "write stage"
+
+
+@pytest.mark.parametrize("command", [["validate"], ["render", "dev"], ["report", "--out", "out"]])
+@pytest.mark.parametrize("other", ["stage", "feature"])
+def test_a_commit_that_is_not_on_main(clone: Path, command: list[str], other: str) -> None:
+    commit = git(clone, "rev-parse", "origin/stage")
+    if other == "feature":
+        tree = git(clone, "rev-parse", "origin/main^{tree}")
+        commit = git(clone, "commit-tree", tree, "-p", "origin/main", "-m", "feature")
+    file = clone / "base-repo.yaml"
+    file.write_text(re.sub("commit: [0-9a-f]+", f"commit: {commit}", file.read_text()))
+    git(clone, "commit", "--quiet", "-am", "pin")
+    document = json.loads(call_kalypso(*command, "--json").stdout)
+    items = [*document["problems"], *document["warnings"]]
+    for environment in document.get("environments", ()):
+        items += [*environment["problems"], *environment["warnings"]]
+    level = "problems" if other == "stage" else "warnings"
+    (finding,) = items
+    assert finding["code"] == "base-commit-foreign"
+    assert finding in [
+        *document[level],
+        *(item for each in document.get("environments", ()) for item in each[level]),
+    ]
+    assert (finding["where"]["path"], finding["where"]["line"]) == ("base-repo.yaml", 4)
+    assert ("branch of an environment" in finding["message"]) == (other == "stage")
 
 
 def test_validate_of_a_folder_reads_the_folder(clone: Path) -> None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.model.source_forms import folder_fault, repository_fault, revision_fault
+from kalypso_actions.model.source_forms import (
+    branch_fault,
+    folder_fault,
+    repository_fault,
+    revision_fault,
+)
 
 COMMIT = "5" * 40
 
@@ -156,3 +161,36 @@ def test_no_folders(text: str) -> None:
 def test_long_texts_take_no_time(part: str) -> None:
     """A pattern that tries everything would need hours."""
     revision_fault(part * 100_000 + ":")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("refs/heads/dev", "dev"),
+        ("/refs/heads/dev", "dev"),
+        ("refs/remotes/upstream/dev", "dev"),
+        ("remotes/origin/team/dev", "team/dev"),
+        ("heads/dev", "dev"),
+        ("origin/dev", "dev"),
+        ("dev ", "dev"),
+        ("\u00a0dev", "dev"),
+        ("/dev/", "dev"),
+        ("dev branch", ""),
+        ("dev.lock", ""),
+        ("a..b", ""),
+        ("@", ""),
+        ("HEAD", ""),
+        ("", ""),
+        ("refs/heads/", ""),
+    ],
+)
+def test_the_branch_that_was_meant(name: str, meant: str) -> None:
+    fault, found = branch_fault(name)
+    assert (bool(fault), found) == (True, meant)
+
+
+@pytest.mark.parametrize(
+    "name", ["dev", "team/dev", "feature/origin/dev", "release-1.2", "refs-dev", "D\u00e9v"]
+)
+def test_names_of_branches(name: str) -> None:
+    assert branch_fault(name) == ("", "")

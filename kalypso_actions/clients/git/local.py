@@ -221,10 +221,14 @@ class GitRepository:
         keeps_all = any(refspec.lstrip("+").startswith("refs/heads/*:") for refspec in kept)
         return bool(self.remote_names) and not keeps_all
 
+    @property
+    def is_shallow(self) -> bool:
+        """Whether the clone lacks older commits."""
+        return self._query("rev-parse", "--is-shallow-repository") == "true"
+
     def fetch_command(self, branch: str, *, history: bool = False) -> str:
         """Return the command that fetches and keeps a branch; with `history`, all its commits."""
-        is_shallow = history and self._query("rev-parse", "--is-shallow-repository") == "true"
-        remote = f"--unshallow {self.remote}" if is_shallow else self.remote
+        remote = f"--unshallow {self.remote}" if history and self.is_shallow else self.remote
         target = f":refs/remotes/{self.remote}/{branch}" if self.has_some_branches else ""
         return f"git fetch {remote} {shlex.quote(f'{branch}{target}')}"
 

@@ -59,6 +59,7 @@ from kalypso_actions.model.writes import (
     StartWorkflow,
     WriteIssue,
 )
+from kalypso_actions.planning.fleet_checks.repositories import foreign_commits
 
 ATTEMPTS: Final = 6
 """The most attempts: after a conflict, read everything again, because the other run may have older
@@ -109,7 +110,8 @@ def _attempt(run: ScheduleRun, context: CommandContext, warnings: list[Problem])
     if inputs.dry_run:
         document = schedule_document(decision, details, None, Done())
         return dry_run_result("schedule", document, (*ends, *writes, *record), context)
-    done = Done(goes_on_after=SECONDARY, warnings=[*warnings])
+    foreign = [*foreign_commits(snapshot.sources.bases, position)]
+    done = Done(goes_on_after=SECONDARY, warnings=[*warnings, *foreign])
     carry_out((*writes, *record), context, done)
     document = schedule_document(decision, details, position, done)
     return schedule_result(document, decision, done, run, context)

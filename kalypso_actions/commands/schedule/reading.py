@@ -19,6 +19,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
     EnvironmentReading,
     read_control_plane,
+    reading_branch_of,
 )
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
@@ -104,7 +105,8 @@ def read_everything(inputs: ScheduleInputs, context: CommandContext) -> Environm
         context.url(context.control_plane),
         context.reader,
     )
-    own = reader.documents(RepositoryPath(url, place.branch, place.path))
+    with reading_branch_of(environment):
+        own = reader.documents(RepositoryPath(url, place.branch, place.path))
     branch = EnvironmentReading(environment.name, own, environment, url)
     control_plane = read_control_plane(branch, reader)
     folders = _folders(control_plane, context)

@@ -33,6 +33,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
     read_environment_branch,
     read_own_branch,
+    reading_branch_of,
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_branch
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError
@@ -43,6 +44,7 @@ from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.planning.fleet_checks.repositories import environment_branch_missing
 
 _PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
@@ -267,21 +269,16 @@ class CurrentClone:
         branch = "" if self.checked_out else self.repository.checked_out
         return RepositoryPath(str(self.path), branch, ".") if branch else None
 
-    def misspelled_branches(self) -> Iterator[Problem]:
-        """Warn of absent branches of Environments that resemble one of the clone."""
+    def absent_branches(self) -> Iterator[Finding]:
+        """Yield the findings of Environments whose branches are not in the clone."""
         _, absent = self.branches()
         known = [name for name in self.repository.branches() if name != self.main]
         for environment in self.environments.values():
             branch = environment.control_plane.branch
-            near = nearest(branch, known) if branch in absent else ""
-            if near:
-                yield Problem(
-                    f"Environment {environment.name!r} names the branch {branch!r}, which is not "
-                    "in this clone",
-                    environment.where,
-                    f"did you mean {near}? Otherwise {self.repository.fetch_command(branch)}",
-                    "environment-branch-missing",
-                )
+            if branch in absent:
+                near, fetch = nearest(branch, known), self.repository.fetch_command(branch)
+                advice = f"did you mean {near}? Otherwise {fetch}" if near else fetch
+                yield environment_branch_missing(environment, "it is not in this clone", advice)
 
     def files_of(self, branch: str) -> FolderFiles | None:
         """Return the working tree if the branch is checked out: people check before committing."""
@@ -460,6 +457,7 @@ def _branch_of_clone(
     if files:
         own = reader.documents_of(files, branch=place.branch, path=place.path)
     else:
-        own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
+        with reading_branch_of(environment):
+            own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
     own = place.located(own)
     return EnvironmentReading(environment.name, own, environment, str(clone.path))

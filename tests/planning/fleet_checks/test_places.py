@@ -88,6 +88,28 @@ from tests.planning.fleet_checks.control_planes import (
             id="a URL without a scheme",
         ),
         pytest.param(
+            "dev/gitops-repo.yaml", "branch: dev", "branch: refs/heads/dev",
+            ("branch-name-invalid", "dev/gitops-repo.yaml:4"), "write dev",
+            id="GitOpsRepo with the full name of a branch",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "branch: dev", "branch: 'dev '",
+            ("branch-name-invalid", "dev/gitops-repo.yaml:4"), "write dev",
+            id="a space behind a branch",
+        ),
+        pytest.param(
+            "main/registration.yaml", "branch: main", "branch: origin/main",
+            ("branch-name-invalid", "main/registration.yaml:6"), "write main",
+            id="registered branch of a remote",
+        ),
+        pytest.param(
+            "app/workload.yaml", "deploymentTargets:",
+            "deploymentTargets:\n    - name: other\n      environment: dev\n      labels: {purpose: test}\n"
+            "      manifests: {repo: r, branch: origin/main, path: p}",
+            ("branch-name-invalid", "app/workload.yaml:10"), "write main",
+            id="branch of a remote with manifests",
+        ),
+        pytest.param(
             "app/workload.yaml", "spec:\n", "spec:\n  configSchema: []\n",
             ("field-unknown", "app/workload.yaml:6"), "did you mean configSchemas?",
             id="field of a registered Workload",

@@ -8,7 +8,8 @@ dev.own.documents, dev.promoted_commit
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +18,7 @@ from kalypso_actions.commands.shared.reading.document_reader import (
     in_parallel,
     read_documents,
 )
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, of_level
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Document, Reading, RevisionFiles
@@ -28,6 +29,10 @@ from kalypso_actions.model.kinds import (
     Fleet,
     GitOpsRepo,
     RepositoryPath,
+)
+from kalypso_actions.planning.fleet_checks.repositories import (
+    environment_branch_missing,
+    foreign_commits,
 )
 from kalypso_actions.promotion.base_repo import (
     BASE_REPO_FILE,
@@ -128,6 +133,20 @@ def environments_among(
     return environments, tuple(findings.problems)
 
 
+@contextmanager
+def reading_branch_of(environment: Environment | None) -> Iterator[None]:
+    """Raise the finding of the Environment if its branch does not exist."""
+    try:
+        yield
+    except KalypsoError as error:
+        problem = error.problem
+        if environment is None or not environment.control_plane.lacks_branch(problem.message):
+            raise
+        advice = problem.advice
+        finding = environment_branch_missing(environment, problem.message, advice)
+        raise KalypsoError.of([dataclasses.replace(finding, level="error")]) from error
+
+
 def read_environment_branch(reader: Reader, control_plane: str, name: str) -> EnvironmentReading:
     """Read the branch of an environment in a control plane.
 
@@ -141,7 +160,8 @@ def read_environment_branch(reader: Reader, control_plane: str, name: str) -> En
     declared = environments.get(name)
     place = declared.control_plane if declared else RepositoryPath("", name, ".")
     try:
-        own = reader.documents(RepositoryPath(control_plane, place.branch, place.path))
+        with reading_branch_of(declared):
+            own = reader.documents(RepositoryPath(control_plane, place.branch, place.path))
     except KalypsoError as error:
         if declared:
             raise
@@ -165,7 +185,8 @@ def read_own_branch(
     write it.
     """
     place = environment.control_plane
-    files = reader.repositories.open(control_plane, branch=place.branch, commit=commit or None)
+    with reading_branch_of(environment):
+        files = reader.repositories.open(control_plane, branch=place.branch, commit=commit or None)
     own = read_documents(
         files,
         repository=control_plane,
@@ -214,6 +235,14 @@ def read_control_plane(
     name, own = environment.name, environment.own
     bases = [_pinned(base, promoted_commit, reader) for base in environment.base_repos]
     readings = in_parallel(lambda base: _read_base(base, reader), bases)
+    foreign = [
+        finding
+        for base, named, reading in zip(bases, environment.base_repos, readings, strict=True)
+        if base == named
+        for finding in _foreign_commit(base, reading, reader)
+    ]
+    if of_level(foreign, "error"):
+        raise KalypsoError.of(foreign)
     assembled, findings = assemble(
         name,
         Branch(name, own.documents),
@@ -222,8 +251,24 @@ def read_control_plane(
             for base, reading in zip(bases, readings, strict=True)
         ],
     )
+    findings.warnings += foreign
     read = tuple(zip(bases, readings, strict=True))
     return ControlPlaneReading(environment, read, assembled, findings)
+
+
+def _foreign_commit(base: BaseRepo, at_commit: Reading, reader: Reader) -> Iterator[Finding]:
+    """Yield the finding of a commit that is not on main.
+
+    The history of a repository that is not on this machine is looked at only if the commit has the
+    documents of an environment's branch.
+    """
+    if base.name != MAIN_BASE_REPO or not base.commit:
+        return
+    is_of_environment = any(item.kind in {"BaseRepo", "GitOpsRepo"} for item in at_commit.documents)
+    repositories, source = reader.repositories, base.source
+    if is_of_environment or repositories.has_history(source.repo, base.commit):
+        position = repositories.position(source.repo, source.branch, base.commit)
+        yield from foreign_commits([(base, at_commit)], position)
 
 
 def _pinned(base: BaseRepo, revision: str | None, reader: Reader) -> BaseRepo:

@@ -129,6 +129,14 @@ class Repositories:
             except KalypsoError as error:
                 raise KalypsoError.of([*missing.problems, *error.problems]) from error
 
+    def has_history(self, url: str, commit: str) -> bool:
+        """Whether a clone on this machine has the commit, so that its position costs no request."""
+        self.check(url)
+        folder = self._folder(url, "")
+        if folder is None:
+            return self._clone_with(url, "", commit) is not None
+        return is_repository(folder)
+
     def position(self, url: str, branch: str, commit: str) -> BranchPosition | None:
         """Return the position of a commit on its branch; None for a folder without commits."""
         self.check(url)
@@ -145,7 +153,9 @@ class Repositories:
                 return BranchPosition(branch, commit, "", None, fault)
             if local is not None:
                 ahead = local.ahead(branch, commit)
-                return BranchPosition(branch, commit, local.subject(commit), ahead)
+                is_unknown = ahead is None and local.is_shallow
+                fault = "because this clone is shallow" if is_unknown else ""
+                return BranchPosition(branch, commit, local.subject(commit), ahead, fault)
             subject = self._remotes.fetch(url, commit=commit).subject()
             head = self._remotes.heads(url, [branch]).get(branch)
             if head is None or head == commit:

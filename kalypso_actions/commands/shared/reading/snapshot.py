@@ -254,7 +254,7 @@ def with_changes_of_main(
     """
     findings = tuple(findings)
     base = next((base for base, _ in snapshot.bases if base.name == MAIN_BASE_REPO), None)
-    if base is None or position is None or position.fault or position.ahead == 0:
+    if base is None or position is None or position.fault or not position.ahead:
         return findings
     commit = position.commit
     shown = (item for item in findings if item.level != "note" and not item.reason)
