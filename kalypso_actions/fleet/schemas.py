@@ -7,6 +7,7 @@ descriptions: `editor_schemas` turns these models into JSON Schemas.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import (
@@ -19,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from kalypso_actions.errors import Location
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Path, Places, TextPlace
 from kalypso_actions.model.object_ids import is_commit_id
@@ -498,6 +500,9 @@ class WorkloadResource(Resource):
                         ("spec", "deploymentTargets", index, "manifests"),
                         target.manifests,
                     ),
+                    written_labels=_written_labels(
+                        target.labels, self.metadata.labels, document, index
+                    ),
                     schema_places=(
                         *_text_places(
                             document,
@@ -512,6 +517,22 @@ class WorkloadResource(Resource):
             where=document.where,
             annotations=self.metadata.annotations,
         )
+
+
+def _written_labels(
+    own: Mapping[str, str], shared: Mapping[str, str], document: Document, index: int
+) -> dict[str, tuple[str, Location]]:
+    """Return the labels of a target that its Workload or its registration may replace."""
+    replaced = {key for key in own.keys() & shared.keys() if own[key] != shared[key]}
+    of_target = {
+        key: (own[key], document.at("spec", "deploymentTargets", index, "labels", key))
+        for key in replaced | (own.keys() & kinds.RESERVED_LABELS)
+    }
+    of_workload = {
+        key: (shared[key], document.at("metadata", "labels", key))
+        for key in shared.keys() & kinds.RESERVED_LABELS
+    }
+    return of_target | of_workload
 
 
 class DeploymentTargetResource(Resource):

@@ -28,7 +28,6 @@ from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, RegistrationTex
 from kalypso_actions.model.kubernetes_names import LABEL_LIMIT, dns_label_fault, label_value_fault
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.source_forms import (
-    branch_fault,
     folder_fault,
     repository_fault,
     revision_fault,
@@ -289,7 +288,7 @@ def _environment_faults(workload: kinds.Workload) -> Iterator[Problem]:
 
 
 def _manifests_warnings(document: Document) -> Iterator[Problem]:
-    """Warn about targets whose `manifests` lack the repository, branch or folder, or misname it."""
+    """Warn about targets whose `manifests` lack the repository, branch or folder."""
     match document.body:
         case {"kind": "Workload", "spec": {"deploymentTargets": list(targets)}}:
             pass
@@ -299,7 +298,6 @@ def _manifests_warnings(document: Document) -> Iterator[Problem]:
         match target:
             case {"manifests": dict(manifests)}:
                 missing = [key for key in _MANIFESTS if not manifests.get(key)]
-                branch = manifests.get("branch")
             case _:
                 continue  # parsing reports it
         if missing:
@@ -309,15 +307,6 @@ def _manifests_warnings(document: Document) -> Iterator[Problem]:
                 document.at("spec", "deploymentTargets", index, "manifests"),
                 _manifests_advice(missing, [str(key) for key in manifests]),
                 "manifests-incomplete",
-            )
-        fault, meant = branch_fault(branch) if isinstance(branch, str) else ("", "")
-        if meant and not revision_fault(str(branch)):
-            yield Problem(
-                f"Workload {document.name!r}: spec.deploymentTargets.{index}.manifests.branch is "
-                f"{branch!r}, which {fault}",
-                document.at("spec", "deploymentTargets", index, "manifests", "branch"),
-                f"write {meant}",
-                "branch-name-invalid",
             )
 
 

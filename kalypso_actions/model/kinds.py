@@ -19,6 +19,9 @@ FLUX_NAME_LABEL = "kustomize.toolkit.fluxcd.io/name"
 FLUX_NAMESPACE_LABEL = "kustomize.toolkit.fluxcd.io/namespace"
 """Flux labels all objects that it applies; templates and selectors can use these labels."""
 
+RESERVED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
+"""The labels of targets that registrations set."""
+
 PLATFORM_CONFIG_LABEL = "platform-config"
 ENGINE_ANNOTATION = "kalypso.io/engine"
 DOCUMENTS_FROM_ANNOTATION = "kalypso.io/documents-from"
@@ -293,7 +296,7 @@ class DeploymentTarget:
 
     `labels` are complete: the target's, overridden by the Workload's, then `workload`, `workspace`
     and Flux's. `registration` is "" for a hand-written target. `places` has the places of the keys
-    of `manifests`.
+    of `manifests`, `written_labels` the values and places of labels that another value may replace.
     """
 
     name: str
@@ -308,6 +311,7 @@ class DeploymentTarget:
     environment_where: Location | None = None
     places: Mapping[str, Location] = field(default_factory=dict)
     schema_places: tuple[TextPlace, ...] = field(default=(), compare=False)
+    written_labels: Mapping[str, tuple[str, Location]] = field(default_factory=dict, compare=False)
 
     def at(self, key: str) -> Location:
         """Return the place of a key of `manifests`."""

@@ -9,6 +9,7 @@ no fault: upstream's custom resource definitions require the field, not a value.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _REPOSITORY: Final = re.compile(r"[\w/.~][\w\-.~:/?#\[\]@!$&()*+,;=%]*")
@@ -58,6 +59,7 @@ def revision_fault(text: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=1024)
 def branch_fault(text: str) -> tuple[str, str]:
     """Return the fault of a branch's name, and the name that was probably meant; "" for none.
 

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Final
 
 from kalypso_actions.errors import Location
-from kalypso_actions.model.kinds import FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL, DeploymentTarget
+from kalypso_actions.model.kinds import RESERVED_LABELS, DeploymentTarget
 from kalypso_actions.rendering.data import TemplateData
 from kalypso_actions.rendering.failures import Failure, Outcome
 from kalypso_actions.rendering.outline import (
@@ -62,9 +62,6 @@ _MOST_USUAL: Final = 30
 
 _LONGEST_USUAL_KEY: Final = 100
 
-_FIXED_LABELS: Final = frozenset({"workload", "workspace", FLUX_NAME_LABEL, FLUX_NAMESPACE_LABEL})
-"""Applications cannot choose these."""
-
 _LONGEST_NUMBER: Final = 400
 """A float has no more digits before its point, and YAML reads longer ones as text."""
 
@@ -96,13 +93,13 @@ def with_few_texts(target: DeploymentTarget) -> DeploymentTarget:
 
 def own_keys(target: DeploymentTarget) -> set[str]:
     """Return the keys of manifests and labels that only some targets have."""
-    return (target.manifests.keys() - _USUAL.keys()) | (target.labels.keys() - _FIXED_LABELS)
+    return (target.manifests.keys() - _USUAL.keys()) | (target.labels.keys() - RESERVED_LABELS)
 
 
 def without_own_keys(target: DeploymentTarget) -> DeploymentTarget:
     """Return a target with the keys that every target has."""
     manifests = {key: text for key, text in target.manifests.items() if key in _USUAL}
-    labels = {key: text for key, text in target.labels.items() if key in _FIXED_LABELS}
+    labels = {key: text for key, text in target.labels.items() if key in RESERVED_LABELS}
     return replace(target, manifests=manifests, labels=labels)
 
 
@@ -113,7 +110,7 @@ def with_usual_texts(target: DeploymentTarget) -> Iterator[DeploymentTarget]:
     labels that every target has.
     """
     manifests = {**dict.fromkeys(target.manifests, _USUAL_VALUE), **_USUAL}
-    fixed = {key: text for key, text in target.labels.items() if key in _FIXED_LABELS}
+    fixed = {key: text for key, text in target.labels.items() if key in RESERVED_LABELS}
     usual = {**dict.fromkeys(target.labels, _USUAL_VALUE), **fixed}
     for labels in (target.labels, usual, fixed):
         yield replace(target, manifests=manifests, labels=labels)

@@ -269,6 +269,7 @@ class _Search:
         if root in self.tree.folders:
             self._walk(root)
             self._check_symlinks(root)
+            self._check_submodules(root)
             if self.parsed.limits is None:
                 self._ignored_documents(root)
                 self._left_out_documents()
@@ -527,7 +528,7 @@ class _Search:
 
     def _check_symlinks(self, root: str) -> None:
         """Report links that leave the repository; warn of links that are ignored, as by Flux."""
-        for path in self.tree.symlinks(root):
+        for path in self.tree.of_mode(SYMLINK_MODE, root):
             content = self._content(path)
             if content is None:
                 continue
@@ -542,10 +543,20 @@ class _Search:
                 continue
             if self.tree.follows_links and self._follow(path, resolved, root):
                 continue
-            if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders:
+            is_dangling = not any(within(each, resolved) for each in self.entries)
+            if path.endswith(YAML_SUFFIXES) or resolved in self.tree.folders or is_dangling:
                 message = f"the symbolic link to {name} is ignored, as by Flux"
+                if is_dangling:
+                    message = f"the symbolic link leads to {name}, which does not exist"
                 advice = "replace it by the files"
                 self.warnings.append(Problem(message, self._at(path), advice, "symlink-ignored"))
+
+    def _check_submodules(self, root: str) -> None:
+        """Warn of submodules, whose files are in another repository."""
+        for path in self.tree.of_mode(GIT_LINK_MODE, root):
+            message = f"{printable(path)} is a submodule: its files are not read, as by Flux"
+            advice = "replace it by the files; if it has no documents, list it in .sourceignore"
+            self.warnings.append(Problem(message, self._at(path), advice, "submodule-ignored"))
 
     def _follow(self, path: str, target: str, root: str) -> bool:
         """Read what a link below `root` leads to; return False if it has no effect.

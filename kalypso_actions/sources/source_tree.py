@@ -265,12 +265,12 @@ class SourceTree:
                 if rule:
                     yield path, rule
 
-    def symlinks(self, root: str) -> list[str]:
-        """Return the symbolic links below a folder."""
+    def of_mode(self, mode: str, root: str) -> list[str]:
+        """Return the symbolic links or the submodules below a folder."""
         return [
             path
             for path, entry in self._entries.items()
-            if entry.mode == SYMLINK_MODE and within(path, root) and not self._ignore.excludes(path)
+            if entry.mode == mode and within(path, root) and not self._ignore.excludes(path)
         ]
 
     def kustomizations(self, folder: str) -> list[str]:

@@ -150,7 +150,8 @@ def test_only_what_counts_is_read() -> None:
 def test_submodules_are_passed_over() -> None:
     discovery = discovered(files("x.yaml"), submodules=["module", "module.yaml"])
     assert names(discovery) == ["x.yaml"]
-    assert discovery.problems == discovery.warnings == ()
+    assert discovery.problems == ()
+    assert {warning.code for warning in discovery.warnings} == {"submodule-ignored"}
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,6 @@ def test_symbolic_link_out_of_the_repository_is_a_problem(path: str, target: str
         ("b/x", "../a", True),
         ("b/x", "..", True),
         ("README", "docs/README", False),
-        ("x", "nowhere", False),
     ],
 )
 def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: bool) -> None:
@@ -188,6 +188,28 @@ def test_symbolic_link_inside_is_passed_over(path: str, target: str, *, warned: 
     assert discovery.problems == ()
     expected = f"{path}:0: the symbolic link to {target!r} is ignored, as by Flux"
     assert texts(discovery.warnings) == ([expected] if warned else [])
+
+
+@pytest.mark.parametrize(
+    ("links", "submodules", "ignored", "expected"),
+    [
+        ({"config": "../b/configs"}, [], "", "config:0: the symbolic link leads"),
+        ({"config": "nowhere"}, [], "", "config:0: the symbolic link leads to 'nowhere', which does not exist"),
+        ({"config": "nowhere"}, [], "config", ""),
+        ({}, ["config"], "", "config:0: config is a submodule: its files are not read, as by Flux"),
+        ({}, ["a/config"], "", "a/config:0: a/config is a submodule: its files are not read, as by Flux"),
+        ({}, ["tools"], "/tools", ""),
+        ({}, [".github/tools"], ".github/", ""),
+    ],
+)  # fmt: skip
+def test_a_folder_that_is_a_link_or_a_submodule(
+    links: dict[str, str], submodules: list[str], ignored: str, expected: str
+) -> None:
+    tree = {**files("a/y.yaml"), **({".sourceignore": ignored} if ignored else {})}
+    discovery = discovered(tree, links=links, submodules=submodules)
+    assert names(discovery) == ["a-y.yaml"]
+    told = texts((*discovery.problems, *discovery.warnings))
+    assert [text.startswith(expected) for text in told] == ([True] if expected else [])
 
 
 @pytest.mark.parametrize(

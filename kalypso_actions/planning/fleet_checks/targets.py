@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     FOREIGN_ENVIRONMENTS_ANNOTATION,
+    RESERVED_LABELS,
     DeploymentTarget,
     WorkloadRegistration,
 )
 from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.source_forms import branch_fault
 from kalypso_actions.planning.fleet_checks.policies import MeantPolicy
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.scheduling import CompiledPolicy, RequirementMatch
@@ -35,6 +37,8 @@ def check_targets(view: FleetView, meant: Sequence[MeantPolicy], diagnostics: Di
     diagnostics.warnings += _missing_applications(view)
     diagnostics.warnings += _unselected(view, meant, unplaced.keys())
     diagnostics.warnings += _of_other_environments(view)
+    _labels_without_effect(view, diagnostics)
+    diagnostics.warnings += _branches_of_manifests(view)
     if view.environments is not None:
         diagnostics.warnings += _unknown_environments(view, view.environments.keys())
 
@@ -173,3 +177,44 @@ def _targets_once(view: FleetView) -> Iterator[tuple[DeploymentTarget, tuple[str
             if key not in seen:
                 seen.add(key)
                 yield target, foreign
+
+
+def _labels_without_effect(view: FleetView, diagnostics: Diagnostics) -> None:
+    """Report labels of Workloads whose value another one replaces, each once."""
+    replaced: dict[tuple[Location, str], list[tuple[DeploymentTarget, str]]] = {}
+    for target, _ in _targets_once(view):
+        for key, (value, where) in target.written_labels.items():
+            if target.labels.get(key) != value:
+                replaced.setdefault((where, key), []).append((target, value))
+    for (where, key), targets in replaced.items():
+        target, value = targets[0]
+        is_reserved = key in RESERVED_LABELS
+        other = f"its value is {target.labels.get(key)}, from the " + (
+            "registration" if is_reserved else "Workload"
+        )
+        problem = Problem(
+            f"Workload {target.workload!r}: the label {key} = {value} has no effect: {other}",
+            where,
+            "remove it: this label is reserved"
+            if is_reserved
+            else f"remove {key} from the Workload's metadata.labels, or from the target",
+            "target-label-replaced",
+        )
+        (diagnostics.notes if is_reserved else diagnostics.warnings).append(problem)
+
+
+def _branches_of_manifests(view: FleetView) -> Iterator[Problem]:
+    """Report names of branches that mean another branch, once for each Workload and name."""
+    seen = set()
+    for target, _ in _targets_once(view):
+        branch = target.manifests.get("branch", "")
+        key = target.registration, target.workload, branch
+        fault, meant = branch_fault(branch) if branch else ("", "")
+        if meant and key not in seen:
+            seen.add(key)
+            yield Problem(
+                f"Workload {target.workload!r}: manifests.branch is {branch!r}, which {fault}",
+                target.at("branch"),
+                f"write {meant}",
+                "branch-name-invalid",
+            )

@@ -110,6 +110,13 @@ from tests.planning.fleet_checks.control_planes import (
             id="branch of a remote with manifests",
         ),
         pytest.param(
+            "app/workload.yaml", "boards\nspec:\n  deploymentTargets:",
+            "boards\n  labels: {ring: stable}\nspec:\n  deploymentTargets:\n    - {name: x, environment: dev, "
+            "labels: {ring: canary, purpose: test}, manifests: {repo: r}}",
+            ("target-label-replaced", "app/workload.yaml:8"), "remove ring from the Workload's",
+            id="label of a target that the Workload replaces",
+        ),
+        pytest.param(
             "app/workload.yaml", "spec:\n", "spec:\n  configSchema: []\n",
             ("field-unknown", "app/workload.yaml:6"), "did you mean configSchemas?",
             id="field of a registered Workload",
@@ -352,3 +359,26 @@ def test_a_gitops_repo_that_is_left_out_is_told_where_it_stands_alone() -> None:
     (found,) = validate_control_plane(readings, app, PlanOptions())
     assert shown([found]) == [("gitops-repo-missing", "dev/gitops-repo.yaml:1")]
     assert (found.level, found.advice) == ("error", hidden.advice)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        pytest.param(
+            "name: boards", "name: boards\n  labels: {workspace: other}", "app/workload.yaml:5",
+            id="of the Workload",
+        ),
+        pytest.param(
+            "environment: dev\n    labels:\n", "environment: dev\n    labels:\n        workload: other\n",
+            "app/workload.yaml:10", id="of a target",
+        ),
+        pytest.param("name: boards", "name: boards\n  labels: {workspace: team}", "", id="the same value"),
+    ],
+)  # fmt: skip
+def test_reserved_labels_have_notes(old: str, new: str, expected: str) -> None:
+    text = sound()["app"]["workload.yaml"]
+    indented = old.replace("    labels", "      labels"), new.replace("    labels", "      labels")
+    assert text.count(indented[0]) == 1
+    plane = edited(sound(), "app/workload.yaml", *indented)
+    found = [item for item in shown(findings(plane).notes) if item[0] == "target-label-replaced"]
+    assert found == ([("target-label-replaced", expected)] if expected else [])
