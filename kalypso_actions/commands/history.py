@@ -13,6 +13,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import HistoryInputs
 from kalypso_actions.model.github import CommitView
 from kalypso_actions.model.history import Ancestry
+from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.promotion.statuses import State, posted_for
 from kalypso_actions.promotion.statuses import context as status_context
 from kalypso_actions.report.history_document import HistoryDocument, PeriodEntry
@@ -30,11 +31,7 @@ def history(inputs: HistoryInputs, context: CommandContext) -> HistoryDocument:
     environment = context.environment(inputs.name, environments)
     branch = read_head(environment, context)
     if not branch.head:
-        raise KalypsoError(
-            f"environment {inputs.name!r} has no branch {branch.name!r} yet",
-            environment.where,
-            "create it, or correct the branch here",
-        )
+        raise KalypsoError.of([missing_branch(environment)])
     past = BaseHistory(branch, environments, context)
     writes = list(past.writes())
     shown = _shown(writes, inputs)

@@ -15,6 +15,7 @@ from kalypso_actions.doctor_rules.check import (
     RULES_PAGE,
     SECRETS_PAGE,
     Check,
+    State,
     file_page,
     ok,
     problem,
@@ -30,12 +31,7 @@ from kalypso_actions.model.github import (
     PullRequest,
     RepositoryFacts,
 )
-from kalypso_actions.model.kinds import (
-    FIRST_ENVIRONMENT_ANNOTATION,
-    NEXT_ENVIRONMENT_ANNOTATION,
-    ClusterType,
-    Environment,
-)
+from kalypso_actions.model.kinds import ClusterType, Environment
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
@@ -166,19 +162,6 @@ def no_environments(control_plane: str, main: str) -> Check:
     )
 
 
-def environment_branch_check(
-    control_plane: str, environment: str, branch: str, *, exists: bool
-) -> Check:
-    """Check that the environment has its branch in the control plane."""
-    if exists:
-        return ok(control_plane, f"the environment {environment} has its branch {branch}")
-    return problem(
-        control_plane,
-        f"the environment {environment} has no branch {branch}",
-        "kalypso init creates it",
-    )
-
-
 def rendering_check(control_plane: str, environment: str, assignments: int | None) -> Check:
     """Report the number of rendered assignments; None if rendering fails."""
     if assignments is None:
@@ -222,38 +205,30 @@ def promotion_checks(
     control_plane: str,
     environments: Mapping[str, Environment],
     following: Mapping[str, Sequence[str] | None],
+    gaps: Sequence[Problem],
 ) -> Iterator[Check]:
     """Report the environments that each environment promotes to (None: they are not known).
 
-    An environment that neither follows another nor comes first gets no commit.
+    `gaps` are those of the chain, as `kalypso status` tells them, too.
     """
-    reached = {name for names in following.values() for name in names or ()}
-    is_known = None not in following.values()
+    unreached = {gap.where for gap in gaps if gap.level == "warning"}
     for name, names in following.items():
         if names:
             yield ok(control_plane, f"{name} goes on to {', '.join(names)}")
-        elif names is None:
-            continue
-        elif is_known and not (
-            name in reached or environments[name].is_first or len(environments) == 1
-        ):
-            yield warning(
-                control_plane,
-                f"nothing connects {name}: it names no next environment, and none names it",
-                f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, "
-                f'or this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
-            )
-        else:
+        elif names is not None and environments[name].where not in unreached:
             yield ok(control_plane, f"{name} is a last environment")
+    for gap in gaps:
+        state: State = "warning" if gap.level == "warning" else "problem"
+        yield Check.of_problem(state, gap, control_plane)
 
 
-def promotion_problems(
-    control_plane: str, environment: str, problems: Sequence[Problem], *, by_variable: bool
+def wrong_variable(
+    control_plane: str, environment: str, problems: Sequence[Problem]
 ) -> Iterator[Check]:
-    """Report that the names of the next environments are wrong."""
-    page = ENVIRONMENTS_PAGE if by_variable else ""
+    """Report that a variable names wrong next environments."""
     for wrong in problems:
-        yield problem(control_plane, f"{environment}: {wrong.message}", wrong.advice, page)
+        text = f"{environment}: {wrong.message}"
+        yield problem(control_plane, text, wrong.advice, ENVIRONMENTS_PAGE)
 
 
 def github_environment_check(

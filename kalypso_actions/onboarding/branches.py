@@ -20,6 +20,7 @@ from kalypso_actions.onboarding.files import (
     WorkflowFiles,
     for_branch,
     former_paths,
+    with_next_environment,
 )
 from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
 
@@ -33,13 +34,15 @@ class BranchState:
     """The present state of a branch; `head` is "" if it does not exist.
 
     `files` are the texts below `.github/workflows`, and `paths` are all paths. `documents` are the
-    kind and name of each Kalypso document.
+    kind and name of each Kalypso document, and `objects` the texts of the files with Environment
+    objects that get another annotation.
     """
 
     head: str = ""
     paths: Set[str] = frozenset()
     files: Mapping[str, str] = field(default_factory=dict)
     documents: Set[tuple[str, str]] = frozenset()
+    objects: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_BRANCH: Final = BranchState()
@@ -112,6 +115,7 @@ class _Planner:
             if environment.is_new
         )
         changes += additions(objects, state.paths)
+        changes += next_environment_changes(self.setup, state.objects)
         if self.setup.is_new:
             changes += additions(self.starter.of_main(self.setup), state.paths)
         changes += additions(self.starter.of_source(self.setup), state.paths)
@@ -161,8 +165,8 @@ REASONS: Final[Mapping[Origin, str]] = {
 
 NO_PATHS: Final[Mapping[str, str]] = {}
 
-Action = Literal["add", "replace", "update", "delete"]
-"""`add` a missing file; `replace` upstream's workflow with ours.
+Action = Literal["add", "replace", "annotate", "update", "delete"]
+"""`add` a missing file; `replace` upstream's workflow with ours; `annotate` an Environment object.
 
 `update` a workflow that people have changed, and `delete` a file that upstream left behind: both
 need consent.
@@ -182,7 +186,7 @@ class OnboardingChange:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """The changes that people agree to; adding and replacing need no consent."""
+    """The changes that people agree to; all other changes need no consent but that to write."""
 
     update_workflows: bool = False
     delete_upstream_workflows: bool = False
@@ -243,6 +247,34 @@ def additions(files: Mapping[str, str], paths: Iterable[str]) -> list[Onboarding
         for path, text in files.items()
         if path not in existing and not _is_below_file(path, existing)
     ]
+
+
+def next_environment_changes(
+    setup: Setup, objects: Mapping[str, str]
+) -> Iterator[OnboardingChange]:
+    """Yield the changes that let existing Environment objects name the new ones as next."""
+    texts = dict(objects)
+    reasons: dict[str, list[str]] = {}
+    for environment in setup.environments:
+        path, names = environment.object_path, environment.next_environment
+        text = with_next_environment(texts.get(path, ""), environment.name, names)
+        if path and names and text:
+            texts[path] = text
+            reasons.setdefault(path, []).append(f"{names} after {environment.name}")
+    for path, reason in reasons.items():
+        yield OnboardingChange(path, "annotate", objects[path], texts[path], ", ".join(reason))
+
+
+def annotated_environments(setup: Setup, plans: Iterable[BranchPlan]) -> set[str]:
+    """Return the environments that plans let existing Environment objects name as next."""
+    edited = {
+        change.path for plan in plans for change in plan.changes if change.action == "annotate"
+    }
+    return {
+        environment.next_environment.rpartition(",")[2]
+        for environment in setup.environments
+        if environment.object_path in edited
+    }
 
 
 def workflow_changes(

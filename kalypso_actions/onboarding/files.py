@@ -10,11 +10,15 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import yaml
+
+from kalypso_actions.model.kinds import NEXT_ENVIRONMENT_ANNOTATION
 from kalypso_actions.model.workflow_files import FOLDER
+from kalypso_actions.model.yaml_edits import at_line_end, end_of, newline_of, text_of, value_of
 from kalypso_actions.onboarding.setup import EnvironmentSetup, Setup
 
 MAIN: Final = "control-plane/main/"
@@ -186,6 +190,69 @@ def scalar(name: str) -> str:
     """Write a name in YAML, quoted unless YAML reads the plain name as the same string."""
     is_plain = PLAIN.fullmatch(name) and name.lower() not in YAML_WORDS
     return name if is_plain else json.dumps(name)
+
+
+def with_next_environment(text: str, environment: str, names: str) -> str | None:
+    """Return a file in which the Environment object names these as next; None if it cannot be.
+
+    Comments, order and all other fields stay as they are.
+    """
+    try:
+        documents = list(yaml.compose_all(text, Loader=yaml.SafeLoader))
+    except yaml.YAMLError:
+        return None
+    of_it = [
+        metadata
+        for document in documents
+        if text_of(value_of(document, "kind")) == "Environment"
+        and text_of(value_of(metadata := value_of(document, "metadata"), "name")) == environment
+        and isinstance(metadata, yaml.MappingNode)
+    ]
+    if len(of_it) != 1:
+        return None
+    annotations = value_of(of_it[0], "annotations")
+    old = value_of(annotations, NEXT_ENVIRONMENT_ANNOTATION)
+    entry = f"{NEXT_ENVIRONMENT_ANNOTATION}: {scalar(names)}"
+    if isinstance(old, yaml.ScalarNode):
+        start, end = old.start_mark.index, old.end_mark.index
+        edited = f"{text[:start]}{' ' if start == end else ''}{scalar(names)}{text[end:]}"
+    elif isinstance(annotations, yaml.MappingNode) and annotations.value:
+        edited = _with_entry(text, annotations, (entry,))
+    elif annotations is None:
+        edited = _with_entry(text, of_it[0], ("annotations:", f"  {entry}"))
+    else:
+        return None
+    before, after = (_without_next(each, environment) for each in (text, edited))
+    same = before is not None and before == after
+    return edited if same else None
+
+
+def _with_entry(text: str, mapping: yaml.MappingNode, lines: Sequence[str]) -> str:
+    """Add an entry at the end of a mapping."""
+    if mapping.flow_style:
+        end = mapping.end_mark.index - 1
+        key, *values = lines
+        value = f" {{{values[0].strip()}}}" if values else ""
+        return f"{text[:end].rstrip()}, {key}{value}{text[end:]}"
+    newline, indent = newline_of(text), " " * mapping.start_mark.column
+    head, rest = at_line_end(text, end_of(mapping), newline)
+    return head + "".join(f"{indent}{line}{newline}" for line in lines) + rest
+
+
+def _without_next(text: str, environment: str) -> object:
+    """Return the documents of a file without the annotation of an Environment; None if unclear."""
+    try:
+        documents = list(yaml.load_all(text, Loader=yaml.BaseLoader))
+    except yaml.YAMLError:
+        return None
+    for document in documents:
+        match document:
+            case {"kind": "Environment", "metadata": {"name": str(name), **metadata}}:
+                if name == environment:
+                    kept = dict(metadata.get("annotations") or {})
+                    kept.pop(NEXT_ENVIRONMENT_ANNOTATION, None)
+                    document["metadata"] = {**metadata, "annotations": kept}
+    return documents
 
 
 SCHEDULE_FILE: Final = f"{FOLDER}schedule.yaml"

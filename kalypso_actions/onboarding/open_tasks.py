@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode, urlsplit
@@ -43,12 +43,13 @@ def remaining_tasks(
     app_permissions: Mapping[str, str],
     *,
     jobs_propose: bool = False,
+    annotated: Collection[str] = (),
 ) -> tuple[Task, ...]:
     """Return the tasks on GitHub and in Azure, in a sensible order.
 
     `facts` are those of the control plane; None if init did not ask GitHub. `app_permissions` are
     those that the chain needs, by the names of GitHub's API. `jobs_propose`: cd opens pull requests
-    with its job's token.
+    with its job's token. `annotated` are the new environments that existing ones name as next.
     """
     return (
         _app(setup, facts, app_permissions),
@@ -57,7 +58,7 @@ def remaining_tasks(
         *([_job_token(setup, facts)] if jobs_propose else []),
         _environments(setup),
         (_clusters if setup.cluster_reports in REPORTING else azure_task)(setup, facts),
-        *_chain(setup),
+        *_chain(setup, annotated),
     )
 
 
@@ -207,9 +208,13 @@ def _environments(setup: Setup) -> Task:
     )
 
 
-def _chain(setup: Setup) -> Iterator[Task]:
-    """Ask for annotations of existing Environment objects: which is first, and which is next."""
-    new = [environment for environment in setup.environments if environment.is_new]
+def _chain(setup: Setup, annotated: Collection[str]) -> Iterator[Task]:
+    """Ask for annotations of existing Environment objects: which is first, and which is next.
+
+    `annotated` are the new environments that init lets an existing one name as next.
+    """
+    followers = {*annotated, *(each.next_environment for each in setup.environments if each.is_new)}
+    new = [each for each in setup.environments if each.is_new and each.name not in followers]
     files = {"files": setup.control_plane.files(setup.control_plane.main, ".environments")}
     if not any(environment.is_first for environment in setup.environments):
         yield Task(
@@ -219,7 +224,7 @@ def _chain(setup: Setup) -> Iterator[Task]:
             files,
             ("metadata:", "  annotations:", '    kalypso.io/first-environment: "true"'),
         )
-    if new and len(new) < len(setup.environments):
+    if new and not all(environment.is_new for environment in setup.environments):
         first = new[0].name
         yield Task(
             f"Say what comes before {first}",

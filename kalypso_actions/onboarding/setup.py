@@ -53,11 +53,12 @@ class RepositorySetup:
 class EnvironmentSetup:
     """An environment: its branch and folder in the control plane, and its GitOps branches.
 
-    `is_new`: main has no Environment object for it yet. Only a new environment has a
-    `next_environment` ("": it is the last). `gitops_branches` are empty if it proposes to another
-    repository. `is_first`: new commits of main reach it first. `clusters` are those of its sample
-    cluster type; `lists_clusters`: its annotation does, or will, name them, so that promotions wait
-    for them. `reconciler` is the Template of an existing sample cluster type.
+    `is_new`: main has no Environment object for it yet. `next_environment` is the name after a new
+    environment ("": it is the last), or the names that the object of an existing one gets ("": it
+    stays); the latter is in the file `object_path`. `gitops_branches` are empty if it proposes to
+    another repository. `is_first`: new commits of main reach it first. `clusters` are those of its
+    sample cluster type; `lists_clusters`: its annotation does, or will, name them, so that
+    promotions wait for them. `reconciler` is the Template of an existing sample cluster type.
     """
 
     name: str
@@ -70,6 +71,7 @@ class EnvironmentSetup:
     clusters: tuple[str, ...] = ()
     lists_clusters: bool = False
     reconciler: str = ""
+    object_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,9 @@ def environment_setups(
             environment.control_plane.branch,
             environment.control_plane.path,
             is_new=False,
+            next_environment=_names_after(environment, following, existing, wanted),
             is_first=environment.is_first,
+            object_path=environment.where.path,
         )
         for environment in existing.values()
     ] + [
@@ -159,6 +163,24 @@ def environment_setups(
         for name in wanted
         if name not in existing
     ]
+
+
+def _names_after(
+    environment: Environment,
+    following: Mapping[str, str],
+    existing: Collection[str],
+    wanted: Sequence[str],
+) -> str:
+    """Return the next environments of an existing one, with the new one that follows it.
+
+    The new one takes the place of those that come after it. Return "" if no new one follows it.
+    """
+    new = following.get(environment.name, "")
+    if not new or new in existing:
+        return ""
+    later = wanted[wanted.index(new) :]
+    kept = [name for name in environment.next_environments if name not in later]
+    return ",".join([*kept, new])
 
 
 def check_branch(environment: EnvironmentSetup, control_plane: RepositorySetup) -> None:

@@ -70,6 +70,7 @@ from kalypso_actions.platform_config.lint import config_map_problems, config_map
 from kalypso_actions.promotion.environments import (
     environment_circles,
     near_environment,
+    unknown_next,
     unreached_environments,
 )
 from kalypso_actions.scheduling.labels import compile_policy
@@ -170,7 +171,8 @@ def validate_branches(
     environments = _environments(others or branches)
     documents = (doc for branch in branches for doc in branch.reading.documents)
     faulty = {doc.name for doc in documents if doc.kind == "Environment"}
-    diagnostics.problems += _next_environments(environments, faulty)
+    for environment in environments.values():
+        diagnostics.problems += unknown_next(environment, environments, faulty)
     diagnostics.problems += _unknown_schedulers(environments.values())
     diagnostics.problems += environment_circles(environments)
     diagnostics.notes += unreached_environments(first_environments, environments)
@@ -295,22 +297,6 @@ def _schemas(branch: _Branch) -> Iterator[Problem]:
 def _environments(branches: Sequence[_Branch]) -> dict[str, kinds.Environment]:
     """Return the Environments of main's branches; environment branches may have old copies."""
     return {e.name: e for branch in branches for e in branch.of(kinds.Environment)}
-
-
-def _next_environments(
-    environments: Mapping[str, kinds.Environment], faulty: Collection[str]
-) -> Iterator[Problem]:
-    """Report unknown names; a name in `faulty` already has a problem of its own."""
-    for environment in environments.values():
-        for name in environment.next_environments:
-            if name not in environments and name not in faulty:
-                yield Problem(
-                    f"Environment {environment.name!r} names {name!r} as next, which does not "
-                    "exist",
-                    environment.next_environment_where,
-                    near_environment(name, environments),
-                    "next-environment-unknown",
-                )
 
 
 def _early_environments(

@@ -17,6 +17,7 @@ from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.yaml_edits import at_line_end, newline_of, text_of, value_of
 
 # YAML reads `123` and `12e3` as numbers; a commit id can look like either.
 LOOKS_LIKE_NUMBER: Final = re.compile(r"[0-9]+(e[0-9]+)?")
@@ -110,21 +111,6 @@ def _spec(document: yaml.Node | None, where: Location) -> yaml.MappingNode:
     return spec
 
 
-def value_of(node: yaml.Node | None, key: str) -> yaml.Node | None:
-    """Return the value of a key of a mapping, if there is one."""
-    if isinstance(node, yaml.MappingNode):
-        for name, value in node.value:
-            if text_of(name) == key:
-                node_value: yaml.Node = value
-                return node_value
-    return None
-
-
-def text_of(node: yaml.Node | None) -> str | None:
-    """Return the text of a scalar."""
-    return node.value if isinstance(node, yaml.ScalarNode) else None
-
-
 def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
     old = value_of(spec, "commit")
     if old is not None:
@@ -136,15 +122,9 @@ def _edited(text: str, spec: yaml.MappingNode, scalar: str) -> str:
         comma = ", " if spec.value else ""
         return text[:end].rstrip() + f"{comma}commit: {scalar}" + text[end:]
     last_key, last_value = spec.value[-1]
-    newline = "\r\n" if "\r\n" in text else "\n"
+    newline = newline_of(text)
     head, rest = at_line_end(text, last_value.end_mark.index, newline)
     return f"{head}{' ' * last_key.start_mark.column}commit: {scalar}{newline}{rest}"
-
-
-def at_line_end(text: str, position: int, newline: str) -> tuple[str, str]:
-    """Cut the text after the line of `position`, which may be the beginning of the next line."""
-    end = text.find("\n", position - 1) + 1
-    return (text[:end], text[end:]) if end else (text + newline, "")
 
 
 def _check(before: str, after: str, commit: str, where: Location) -> None:

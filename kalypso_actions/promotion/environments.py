@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,45 +65,94 @@ def _unknown_first(candidates: Sequence[Environment]) -> KalypsoError:
     )
 
 
-def unreached_environments(
-    given: Sequence[str], environments: Mapping[str, Environment]
+def chain_gaps(
+    environments: Mapping[str, Environment],
+    following: Mapping[str, Sequence[str] | None] | None = None,
+    branches: Collection[str] | None = None,
 ) -> tuple[Problem, ...]:
-    """Return a warning for each environment that no annotation leads to.
+    """Return a problem for each gap of the chain, with the line to add.
 
-    A variable `NEXT_ENVIRONMENT` may lead to it. `given` are the environments that the input
-    `first-environments` names.
+    Gaps are next environments that do not exist, circles, environments without a branch, and those
+    that nothing leads to. `following` are the next environments of each environment, as variables
+    and annotations say (None: unknown ones); by default, annotations alone count. `branches` are
+    those of the control plane; None leaves them out.
+    """
+    gaps: list[Problem] = []
+    for environment in environments.values():
+        if following is None or following[environment.name] is None:
+            gaps += unknown_next(environment, environments)
+        if branches is not None and environment.control_plane.branch not in branches:
+            gaps.append(missing_branch(environment))
+    gaps += environment_circles(environments)
+    return (*gaps, *unreached_environments((), environments, following))
+
+
+def missing_branch(environment: Environment) -> Problem:
+    """Return the problem of an environment without its branch."""
+    name, branch = environment.name, environment.control_plane.branch
+    return Problem(
+        f"environment {name!r} has no branch {branch!r} yet",
+        environment.where,
+        f"create it: kalypso init --environments {name} writes its first files; or correct the "
+        "branch here",
+        "environment-without-branch",
+    )
+
+
+def unknown_next(
+    environment: Environment, environments: Mapping[str, Environment], known: Collection[str] = ()
+) -> Iterator[Problem]:
+    """Yield a problem for each annotated next environment that does not exist.
+
+    `known` are other names that have a problem of their own.
+    """
+    for name in environment.next_environments:
+        if name not in environments and name not in known:
+            yield Problem(
+                f"Environment {environment.name!r} names {name!r} as next, which does not exist",
+                environment.next_environment_where,
+                near_environment(name, environments),
+                "next-environment-unknown",
+            )
+
+
+def unreached_environments(
+    given: Sequence[str],
+    environments: Mapping[str, Environment],
+    following: Mapping[str, Sequence[str] | None] | None = None,
+) -> tuple[Problem, ...]:
+    """Return a warning for each environment that nothing leads to, with where the chain ends.
+
+    `given` are the environments that the input `first-environments` names, and `following` those
+    of `chain_gaps`; without it, a variable `NEXT_ENVIRONMENT` may lead to the environment.
     """
     try:
         first = first_environments(given, environments)
     except KalypsoError:
         first = ()
-    reached = {*first, *_named_by_another(environments)}
+    known = following or {name: each.next_environments for name, each in environments.items()}
+    if None in known.values():
+        return ()
+    reached = {*first, *(each for name in known for each in known[name] or () if each != name)}
+    ends = [
+        f"{name!r} ({_in_file(environments[name].where)})"
+        for name in environments
+        if name in reached and not known[name]
+    ]
+    before = f", such as {abbreviated(ends, MAX_LISTED)}, where the chain ends," if ends else ""
     return tuple(
         Problem(
             f"no other Environment names {name!r} as next: commits come to it only if a variable "
             "NEXT_ENVIRONMENT names it",
             environment.where,
-            f"annotate the Environment before it with {NEXT_ENVIRONMENT_ANNOTATION}: {name}, or "
-            f'this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
+            f"annotate the Environment before it{before} with {NEXT_ENVIRONMENT_ANNOTATION}: "
+            f'{name}, or this one with {FIRST_ENVIRONMENT_ANNOTATION}: "true"',
             "environment-unreached",
+            level="warning",
         )
         for name, environment in environments.items()
         if name not in reached
     )
-
-
-def chain_gaps(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
-    """Return a problem for each gap of the chain, with the line to add.
-
-    Gaps are environments that no annotation leads to, and next ones that do not exist.
-    """
-    gaps = [*unreached_environments((), environments)]
-    for name in environments:
-        try:
-            next_environments((), name, environments)
-        except KalypsoError as error:
-            gaps += error.problems
-    return tuple(gaps)
 
 
 def environment_circles(environments: Mapping[str, Environment]) -> tuple[Problem, ...]:
@@ -188,16 +237,7 @@ def next_environments(
     own = environments.get(environment)
     if own is None:
         return ()
-    problems = [
-        Problem(
-            f"Environment {environment!r} names {name!r} as next, which does not exist",
-            own.next_environment_where,
-            near_environment(name, environments),
-            "next-environment-unknown",
-        )
-        for name in own.next_environments
-        if name not in environments
-    ]
+    problems = tuple(unknown_next(own, environments))
     if problems:
         raise KalypsoError.of(problems)
     return tuple(dict.fromkeys(own.next_environments))

@@ -16,7 +16,7 @@ import yaml
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.promotion_policy import POLICY_API, POLICY_KIND, Hold
-from kalypso_actions.promotion.base_repo import at_line_end, value_of
+from kalypso_actions.model.yaml_edits import at_line_end, end_of, newline_of, value_of
 
 NEW_FILE: Final = f"""\
 apiVersion: {POLICY_API}
@@ -46,7 +46,7 @@ def with_hold(text: str | None, hold: Hold, where: Location) -> str:
     holds = value_of(spec, "holds")
     kept = _items(holds, where)
     if isinstance(holds, yaml.SequenceNode) and holds.value and not holds.flow_style:
-        head, rest = at_line_end(text, _end(holds), _newline(text))
+        head, rest = at_line_end(text, end_of(holds), newline_of(text))
         edited = head + _block([item], " " * holds.start_mark.column) + rest
     elif holds is not None:
         edited = _replaced(text, spec, [*kept, item])
@@ -76,7 +76,7 @@ def without_holds(text: str, released: Collection[int], where: Location) -> str 
                 node = holds.value[place]
                 dash = edited.rindex("-", 0, node.start_mark.index)
                 start = edited.rfind("\n", 0, dash) + 1
-                edited = edited[:start] + at_line_end(edited, _end(node), _newline(text))[1]
+                edited = edited[:start] + at_line_end(edited, end_of(node), newline_of(text))[1]
     else:
         edited = _replaced(text, spec, kept)
     _check(text, edited, kept, where)
@@ -148,11 +148,11 @@ def _replaced(text: str, spec: yaml.MappingNode, items: list[dict[str, str]]) ->
     after_key = text.index(":", key.end_mark.index) + 1
     start, end = holds.start_mark.index, holds.end_mark.index
     if isinstance(holds, yaml.SequenceNode) and not holds.flow_style:
-        newline = _newline(text)
+        newline = newline_of(text)
         line, _ = at_line_end(text, after_key, newline)
         return (
             f"{text[:after_key]} {value}{line[after_key:]}"
-            + at_line_end(text, _end(holds), newline)[1]
+            + at_line_end(text, end_of(holds), newline)[1]
         )
     between = text[after_key:start] if start > after_key else " "
     return f"{text[:after_key]}{between}{value}{text[max(end, after_key) :]}"
@@ -164,20 +164,8 @@ def _with_key(text: str, spec: yaml.MappingNode, item: dict[str, str]) -> str:
         comma = ", " if spec.value else ""
         return f"{text[:end].rstrip()}{comma}holds: {_flow([item])}{text[end:]}"
     indent = " " * spec.start_mark.column
-    head, rest = at_line_end(text, _end(spec), _newline(text))
+    head, rest = at_line_end(text, end_of(spec), newline_of(text))
     return f"{head}{indent}holds:\n{_block([item], indent)}{rest}"
-
-
-def _end(node: yaml.Node) -> int:
-    """Return the end of the last scalar of a node; a block ends where the next thing begins."""
-    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
-        last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    return int(node.end_mark.index)
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
 
 
 def _check(before: str, after: str, holds: list[dict[str, str]], where: Location) -> None:

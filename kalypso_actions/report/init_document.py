@@ -14,14 +14,21 @@ from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.terminal import print_line
 
 STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
-WORDS: Final = {"add": "new", "replace": "replaced", "update": "differs", "delete": "to delete"}
+WORDS: Final = {
+    "add": "new",
+    "replace": "replaced",
+    "annotate": "annotated",
+    "update": "differs",
+    "delete": "to delete",
+}
 
 
 class InitFileEntry(OutputDocument):
     """A change to a file.
 
-    `action` is add, replace (upstream's workflow), update (a workflow that people have changed) or
-    delete (a file that upstream left behind); update and delete need consent to be `written`.
+    `action` is add, replace (upstream's workflow), annotate (an Environment object that names a new
+    environment as next), update (a workflow that people have changed) or delete (a file that
+    upstream left behind); update and delete need consent to be `written`.
     `diff` is a unified diff.
     """
 
@@ -115,7 +122,7 @@ def print_remaining(console: Console, tasks: Sequence[InitTaskEntry]) -> None:
 def _print_file(console: Console, file: InitFileEntry) -> None:
     reason = f"  ({file.reason})" if file.reason else ""
     print_line(console, f"  {WORDS[file.action]:<9} {file.path}{reason}")
-    if file.action in {"replace", "update"}:
+    if file.action in {"replace", "annotate", "update"}:
         for line in file.diff.splitlines():
             print_line(console, f"    {line}", STYLES.get(line[:1], ""))
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -17,6 +14,7 @@ from tests.chain.conftest import OpenChain
 from tests.chain.driver import Chain
 from tests.chain.organisation import AZURE_CLIENT, Layout
 from tests.chain.run_lines import TO_DEV
+from tests.command_line import call_kalypso
 from tests.commands.chain import documents
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP
 from tests.docs.pages import ROOT, Page
@@ -152,8 +150,7 @@ def test_an_application_is_added(chain: Chain) -> None:
         assert "large/checkout-web" in chain.config(name)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the pages are for a shell of POSIX")
-def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
+def test_an_environment_is_added(chain: Chain) -> None:
     acme = chain.acme
     urls = (f"{acme.sandbox.url}/acme/shop-manifests", ("dev", "stage", "prod"))
     acme.commit({"workload/shop.yaml": documents.workload("shop", *urls)}, repository=SHOP)
@@ -163,26 +160,23 @@ def test_an_environment_is_added(chain: Chain, tmp_path: Path) -> None:
         follows = Configuration(repository=GITOPS, branch="prod", paths=[f"./{cluster_type}"])
         acme.sandbox.azure.put(Cluster(name=f"prod-{cluster_type}", configurations=[follows]))
 
-    acme.commit(environment_branch(acme.files("stage"), tmp_path), "prod")
-    acme.commit(acme.files("stage", GITOPS), "prod", GITOPS)
+    section = RUNBOOKS.section("Add an environment")
+    (command,) = re.findall(r"^ *kalypso init ((?:.*\\\n)*.*)", section, re.MULTILINE)
+    arguments = shlex.split(command.replace("\\\n", " "))
+    variables = {**acme.sandbox.environment(), "GH_TOKEN": acme.token}
+    done = call_kalypso("init", *arguments, "--yes", variables=variables)
+    assert done.returncode == 0, done.stderr
+    own = acme.files("prod")
+    acme.commit(
+        {path: text for path, text in acme.files("stage").items() if path not in own}, "prod"
+    )
     chain.run_everything()
-    acme.commit(environment_object(acme.url()))
+    (pull,) = [each for each in acme.pulls(CONTROL_PLANE) if each["base"]["ref"] == "main"]
+    acme.merge(pull["number"], CONTROL_PLANE)
     chain.settle()
     commit = acme.sandbox.git(CONTROL_PLANE).head("main") or ""
     for name in ("dev", "stage", "prod"):
         chain.expect(name, commit, REGION="west")
-
-
-def environment_branch(files: dict[str, str], folder: Path) -> dict[str, str]:
-    """Return the files of a branch after the runbook's changes."""
-    text = files["gitops-repo.yaml"]
-    (folder / "gitops-repo.yaml").write_text(text, encoding="utf-8")
-    section = RUNBOOKS.section("Add an environment")
-    commands = "\n".join(re.findall(r"^ *((?:sed|mv) .*)", section, re.MULTILINE))
-    subprocess.run(["bash", "-euc", commands], cwd=folder, check=True)
-    changed = (folder / "gitops-repo.yaml").read_text(encoding="utf-8")
-    assert changed != text
-    return {**files, "gitops-repo.yaml": changed}
 
 
 def document(heading: str, name: str) -> str:
@@ -194,12 +188,3 @@ def document(heading: str, name: str) -> str:
         if f"\n  name: {name}\n" in block.text and f"name: {name}\n" in section
     )
     return text
-
-
-def environment_object(url: str) -> dict[str, str]:
-    """Return the runbook's Environment in this control plane, and stage, which names it as next."""
-    text = document("Add an environment", "prod")
-    return {
-        ".environments/prod.yaml": text.replace("https://github.com/acme/control-plane", url),
-        ".environments/stage.yaml": documents.environment(url, "stage", next_environment="prod"),
-    }

@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules.workflows import (
     uses_only_options,
     workflow_checks,
 )
+from kalypso_actions.errors import Location
 from kalypso_actions.model.github import AppInstallation, SettingNames
 from kalypso_actions.model.kinds import (
     FIRST_ENVIRONMENT_ANNOTATION,
@@ -25,8 +26,8 @@ from kalypso_actions.model.kinds import (
     RepositoryPath,
 )
 from kalypso_actions.model.workflow_files import Placeholders
+from kalypso_actions.promotion.environments import chain_gaps, unreached_environments
 from tests.breaks import breaks, turned
-from tests.builders import HERE
 from tests.doctor_rules.check_lines import lines_of
 
 PIN = "c" * 40
@@ -52,44 +53,71 @@ jobs:
 """
 
 
+UNREACHED = "warning: prod.yaml:1: no other Environment names 'prod' as next: commits come to it"
+
+
+@breaks(
+    "doctor leaves out an environment that nothing leads to",
+    turned(chain_gaps, "unreached_environments((), environments, following)", "()"),
+    case="nothing leads to the last",
+)
+@breaks(
+    "doctor takes the name of a variable for no next environment",
+    turned(unreached_environments, "following or {", "{"),
+    case="a variable",
+)
 @pytest.mark.parametrize(
-    ("first", "following", "lines"),
+    ("following", "branches", "lines"),
     [
         pytest.param(
-            "dev",
-            {"dev": ("stage",), "stage": ()},
-            ["ok: dev goes on to stage", "ok: stage is a last environment"],
-            id="a chain",
+            {"dev": ("prod",), "prod": ()},
+            "dev prod",
+            ["ok: dev goes on to prod", "ok: prod is a last environment"],
+            id="a variable",
         ),
-        pytest.param("", {"dev": ()}, ["ok: dev is a last environment"], id="only one"),
+        pytest.param({"dev": ()}, "dev", ["ok: dev is a last environment"], id="only one"),
         pytest.param(
+            {"dev": (), "prod": ()},
+            "dev prod",
+            ["ok: dev is a last environment", UNREACHED],
+            id="nothing leads to the last",
+        ),
+        pytest.param(
+            {"dev": None, "prod": ()},
+            "dev prod",
+            ["ok: prod is a last environment"],
+            id="a secret",
+        ),
+        pytest.param(
+            {"dev": ("prod",), "prod": ()},
             "dev",
-            {"dev": (), "stage": ()},
             [
-                "ok: dev is a last environment",
-                "warning: nothing connects stage: it names no next environment, and none names it",
+                "ok: dev goes on to prod",
+                "ok: prod is a last environment",
+                "problem: prod.yaml:1: environment 'prod' has no branch 'prod' yet",
             ],
-            id="nothing leads to the second",
-        ),
-        pytest.param(
-            "", {"dev": None, "stage": ()}, ["ok: stage is a last environment"], id="a secret"
+            id="no branch",
         ),
     ],
 )
 def test_where_environments_promote_to(
-    first: str, following: dict[str, tuple[str, ...] | None], lines: list[str]
+    following: dict[str, tuple[str, ...] | None], branches: str, lines: list[str]
 ) -> None:
+    first = {FIRST_ENVIRONMENT_ANNOTATION: "true"}
     environments = {
         name: Environment(
             name,
             RepositoryPath("", name, "."),
-            {FIRST_ENVIRONMENT_ANNOTATION: "true"} if name == first else {},
-            HERE,
-            HERE,
+            first if name == "dev" else {},
+            where := Location("plane", f"{name}.yaml", 1),
+            where,
         )
         for name in following
     }
-    assert lines_of(promotion_checks("plane", environments, following)) == lines
+    gaps = chain_gaps(environments, following, branches.split())
+    printed = lines_of(promotion_checks("plane", environments, following, gaps))
+    assert len(printed) == len(lines)
+    assert all(map(str.startswith, printed, lines))
 
 
 def test_names_in_a_workflow() -> None:

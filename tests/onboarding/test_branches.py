@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.onboarding.branches import (
     BranchState,
     Consent,
@@ -15,8 +16,20 @@ from kalypso_actions.onboarding.branches import (
     unified_diff,
     workflow_changes,
 )
-from kalypso_actions.onboarding.files import StarterFiles, WorkflowFiles, scalar
-from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositorySetup, Setup
+from kalypso_actions.onboarding.files import (
+    StarterFiles,
+    WorkflowFiles,
+    scalar,
+    with_next_environment,
+)
+from kalypso_actions.onboarding.setup import (
+    EnvironmentSetup,
+    RepositorySetup,
+    Setup,
+    environment_setups,
+)
+from tests.breaks import breaks, turned
+from tests.builders import HERE
 
 STARTER = StarterFiles(
     {
@@ -252,3 +265,80 @@ def test_the_writes_that_consent_covers(consent: Consent, covered: list[str]) ->
 )
 def test_diffs(before: str | None, after: str | None, diff: str) -> None:
     assert unified_diff(OnboardingChange("p", "add", before, after)) == diff
+
+
+OBJECT = "kind: Environment\nmetadata:\n  name: dev # ours\n"
+NEXT = "kalypso.io/next-environment"
+
+
+@pytest.mark.parametrize(
+    ("text", "edited"),
+    [
+        pytest.param(
+            f"{OBJECT}spec: {{}}\n",
+            f"{OBJECT}  annotations:\n    {NEXT}: prod\nspec: {{}}\n",
+            id="no annotation",
+        ),
+        pytest.param(
+            f"{OBJECT}  annotations:\n    {NEXT}: stage # later\n",
+            f"{OBJECT}  annotations:\n    {NEXT}: prod # later\n",
+            id="another",
+        ),
+        pytest.param(
+            f"{OBJECT}  annotations:\n    {NEXT}:\n",
+            f"{OBJECT}  annotations:\n    {NEXT}: prod\n",
+            id="an empty one",
+        ),
+        pytest.param(
+            f"{OBJECT}  annotations:\n    a: b\n  labels: {{}}\n",
+            f"{OBJECT}  annotations:\n    a: b\n    {NEXT}: prod\n  labels: {{}}\n",
+            id="beside others",
+        ),
+        pytest.param(
+            "{kind: Environment, metadata: {name: dev}}",
+            f"{{kind: Environment, metadata: {{name: dev, annotations: {{{NEXT}: prod}}}}}}",
+            id="flow style",
+        ),
+        pytest.param(
+            f"{OBJECT.replace('dev', 'qa')}---\r\n{OBJECT}".replace("\n", "\r\n"),
+            f"{OBJECT.replace('dev', 'qa')}---\r\n{OBJECT}  annotations:\n    {NEXT}: prod\n".replace(
+                "\n", "\r\n"
+            ),
+            id="the second document, and line ends of Windows",
+        ),
+        pytest.param(f"{OBJECT}---\n{OBJECT}", None, id="two of one name"),
+        pytest.param("kind: [", None, id="no YAML"),
+        pytest.param(f"{OBJECT}  annotations: []\n", None, id="no mapping"),
+        pytest.param(OBJECT.replace("dev", "qa"), None, id="another environment"),
+    ],
+)
+def test_the_next_environment_of_an_object(text: str, edited: str | None) -> None:
+    text, wanted = text.replace("\r\r", "\r"), edited and edited.replace("\r\r", "\r")
+    assert with_next_environment(text, "dev", "prod") == wanted
+
+
+@breaks(
+    "a new environment stands beside those that come after it",
+    turned("kalypso_actions.onboarding.setup._names_after", "name not in later", "True"),
+    case="between",
+)
+@pytest.mark.parametrize(
+    ("before", "names", "after"),
+    [
+        pytest.param("", "dev,qa", "qa", id="at the end"),
+        pytest.param("stage", "dev,qa,stage", "qa", id="between"),
+        pytest.param("perf", "dev,qa", "perf,qa", id="beside another"),
+        pytest.param("", "qa,dev", "", id="before it"),
+        pytest.param("", "dev,stage", "", id="no new one"),
+    ],
+)
+def test_what_comes_after_an_existing_environment(before: str, names: str, after: str) -> None:
+    existing = {
+        name: Environment(
+            name, RepositoryPath("", name, "."), {NEXT: before} if name == "dev" else {}, HERE, HERE
+        )
+        for name in ("dev", "stage", "perf")
+    }
+    control_plane = setup().control_plane
+    made = environment_setups(control_plane, existing, names.split(","), (), (), is_new=False)
+    assert made[0].next_environment == after

@@ -561,7 +561,7 @@ def test_blocked(dev: Faults, stage: Faults, of_main: Faults | None, expected: s
 
 @breaks(
     "a next environment that does not exist is no gap",
-    turned(chain_gaps, "error.problems", "()"),
+    turned(chain_gaps, "unknown_next(environment, environments)", "()"),
     case="unknown",
 )
 @pytest.mark.parametrize(
@@ -575,6 +575,9 @@ def test_blocked(dev: Faults, stage: Faults, of_main: Faults | None, expected: s
             id="unreached",
         ),
         pytest.param({"dev": "next=stagge"}, ["next-environment-unknown"], id="unknown"),
+        pytest.param(
+            {"dev": "next=stage", "stage": "next=dev"}, ["environment-circle"], id="circle"
+        ),
     ],
 )
 def test_gaps_of_the_chain(annotations: dict[str, str], codes: list[str]) -> None:

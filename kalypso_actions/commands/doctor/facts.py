@@ -10,7 +10,7 @@ from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_environment
 from kalypso_actions.doctor_rules import repositories as rules
-from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, warning
+from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -98,12 +98,9 @@ def _environment(
     checklist: Checklist,
 ) -> EnvironmentFacts:
     name, branch = environment.name, environment.control_plane.branch
-    exists = branch in heads
-    checklist.add(
-        [rules.environment_branch_check(context.control_plane, name, branch, exists=exists)]
-    )
-    if not exists:
+    if branch not in heads:  # `check_promotion` reports it
         return EnvironmentFacts(environment, has_branch=False)
+    checklist.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
 
     def read() -> EnvironmentFacts:
         repos = read_environment(context, environment).gitops_repos

@@ -70,7 +70,7 @@ from kalypso_actions.onboarding.files import (
     under_present_paths,
 )
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.promotion.environments import next_environments
+from kalypso_actions.promotion.environments import chain_gaps, next_environments
 
 CLIENT_ID: Final = "AZURE_CLIENT_ID"
 
@@ -264,10 +264,11 @@ def check_promotion(
         try:
             following[environment] = next_environments(names, environment, facts.by_name)
         except KalypsoError as error:
-            checklist.add(
-                rules.promotion_problems(name, environment, error.problems, by_variable=bool(names))
-            )
-    checklist.add(rules.promotion_checks(name, facts.by_name, following))
+            if names:
+                checklist.add(rules.wrong_variable(name, environment, error.problems))
+    present = {each.branch for each in facts.environments if each.has_branch}
+    gaps = chain_gaps(facts.by_name, following, present)
+    checklist.add(rules.promotion_checks(name, facts.by_name, following, gaps))
 
 
 def _render(

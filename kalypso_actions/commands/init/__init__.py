@@ -34,6 +34,7 @@ from kalypso_actions.onboarding.branches import (
     BranchPlan,
     Consent,
     WrittenBranch,
+    annotated_environments,
     kept_warnings,
     plan_branches,
     unified_diff,
@@ -164,6 +165,7 @@ def _document(
             repositories.facts,
             app_permissions(),
             jobs_propose=_jobs_propose(current),
+            annotated=annotated_environments(setup, plans),
         ),
         *closing_tasks(setup, written, _clone_folders(inputs)),
     ]

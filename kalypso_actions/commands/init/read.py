@@ -69,6 +69,7 @@ def read_current_state(inputs: InitInputs, repositories: InitRepositories) -> Cu
     reader.read_heads(gitops, [gitops.main, *names])
     environments = [reader.with_gitops_branches(environment) for environment in environments]
     reader.read_files(gitops, gitops.main)
+    reader.read_objects(environments)
     with_clusters, warnings = reader.with_clusters(environments, inputs.clusters)
     setup = Setup(control_plane, gitops, with_clusters, is_new, inputs.cluster_reports)
     return CurrentState(setup, reader.states, (*reader.warnings, *warnings))
@@ -132,6 +133,21 @@ class _Reader:
         files = self._files(repository, branch)
         if files is not None:
             self._keep(repository, branch, files)
+
+    def read_objects(self, environments: Iterable[EnvironmentSetup]) -> None:
+        """Read the files of the Environment objects that get another next environment."""
+        repository = self._repositories.control_plane
+        wanted = {
+            each.object_path for each in environments if each.object_path and each.next_environment
+        }
+        files = self._files(repository, repository.main) if wanted else None
+        if files is not None:
+            state = self.states[repository.role, repository.main]
+            texts = {
+                path: content.decode(errors="replace")
+                for path, content in files.read(wanted).items()
+            }
+            self.states[repository.role, repository.main] = replace(state, objects=texts)
 
     def with_gitops_branches(self, environment: EnvironmentSetup) -> EnvironmentSetup:
         """Add the branches that the GitOpsRepo objects on the environment's branch name."""

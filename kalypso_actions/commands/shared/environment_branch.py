@@ -40,6 +40,7 @@ from kalypso_actions.promotion.cd_decision import (
     left_commits,
     left_since_cuts,
 )
+from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.promotion.requests import PromotionRequest, environment_problem
 from kalypso_actions.promotion.rollbacks import rollback_candidates
 from kalypso_actions.promotion.statuses import context as status_context
@@ -169,12 +170,7 @@ def read_promotion(
     """
     heads = context.remotes.heads(branch.url, [branch.name, branch.own_name])
     if branch.name not in heads:
-        raise KalypsoError(
-            f"environment {branch.environment.name!r} has no branch {branch.name!r} yet",
-            branch.environment.where,
-            "create it, with the cluster types and policies of the environment, or correct "
-            "the branch here",
-        )
+        raise KalypsoError.of([missing_branch(branch.environment)])
     own_head = heads.get(branch.own_name, "")
     now = replace(branch, head=heads[branch.name], own_head=own_head, proposal=None)
     now = _with_base(now, context)

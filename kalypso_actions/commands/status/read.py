@@ -31,6 +31,7 @@ from kalypso_actions.model.cluster_reports import FollowedTree
 from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
+from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.report.status_document import ClusterStateEntry
 
 
@@ -77,6 +78,12 @@ def read_pipeline(context: CommandContext, environments: Sequence[Environment]) 
         commits=[each.promoted_commit for each in read],
         label=FAILURE,
     )
+    read = [
+        each
+        if each.environment.control_plane.branch in control_plane.heads
+        else EnvironmentBranches(each.environment, None, (), (missing_branch(each.environment),))
+        for each in read
+    ]
     places = list(dict.fromkeys(place for each in read for place in each.gitops))
     names: dict[str, list[str]] = {}
     for place in places:

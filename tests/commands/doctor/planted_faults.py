@@ -221,7 +221,7 @@ BRANCHES: dict[str, Fault] = {
     ),
     "no branch of an environment": (
         delete(CONTROL_PLANE, "stage"),
-        f"problem {CONTROL_PLANE}: the environment stage has no branch stage",
+        f"problem {CONTROL_PLANE}: .environments/stage.yaml:2: environment 'stage' has no branch 'stage' yet",
     ),
     "a policy is faulty": (
         commit(CONTROL_PLANE, "dev", "policies.yaml", "kind: [\n"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.onboarding.branches import Consent
+from kalypso_actions.onboarding.branches import Consent, next_environment_changes
+from tests.breaks import breaks, turned
 from tests.commands.init import upstream
 from tests.commands.init.repositories import CONTROL_PLANE, GITOPS, WORKFLOWS, Acme, outline
 from tests.conformance.real_control_planes import DATA
@@ -216,21 +217,38 @@ def test_files_that_people_have_changed_or_removed_are_theirs(acme: Acme) -> Non
     assert outline(acme.init()) == {}
 
 
+@breaks(
+    "the environment before a new one does not name it",
+    turned(next_environment_changes, "reasons.items()", "()"),
+)
 def test_another_environment_is_added_to_a_control_plane(acme: Acme) -> None:
     acme.create()
     acme.init()
+    before = acme.files("main")[".environments/stage.yaml"]
     document = acme.init(environments="dev,stage,prod")
     assert document.environments == ("dev", "stage", "prod")
     added = outline(document)
-    assert added["acme/control-plane@main"] == ["add .environments/prod.yaml"]
+    assert added["acme/control-plane@main"] == [
+        "add .environments/prod.yaml",
+        "annotate .environments/stage.yaml",
+    ]
+    annotation = "  annotations:\n    kalypso.io/next-environment: prod\n"
+    assert acme.files("main")[".environments/stage.yaml"] == before.replace(
+        "  name: stage\n", f"  name: stage\n{annotation}"
+    )
     assert "add cluster-types/standard.yaml" in added["acme/control-plane@prod"]
     assert "acme/gitops@prod" in added
     assert "acme/gitops@main" not in added
-    (task,) = [
-        remaining
-        for remaining in document.remaining
-        if remaining.title == "Say what comes before prod"
-    ]
+    assert not [task.title for task in document.remaining if "comes before" in task.title]
+    assert outline(acme.init(environments="dev,stage,prod")) == {}
+
+
+def test_without_its_place_in_the_order_people_say_what_comes_before(acme: Acme) -> None:
+    acme.create()
+    acme.init()
+    document = acme.init(environments="prod")
+    (task,) = [task for task in document.remaining if "comes before" in task.title]
+    assert task.title == "Say what comes before prod"
     assert task.lines[-1] == "    kalypso.io/next-environment: prod"
 
 
