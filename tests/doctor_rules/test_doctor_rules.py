@@ -63,7 +63,11 @@ UNREACHED = "warning: prod.yaml:1: no other Environment names 'prod' as next: co
 )
 @breaks(
     "doctor takes the name of a variable for no next environment",
-    turned(unreached_environments, "following or {", "{"),
+    turned(
+        unreached_environments,
+        "following or {name: each.next_environments for name, each in environments.items()}",
+        "{name: each.next_environments for name, each in environments.items()}",
+    ),
     case="a variable",
 )
 @pytest.mark.parametrize(
