@@ -249,7 +249,8 @@ def _without_next(text: str, environment: str) -> object:
         match document:
             case {"kind": "Environment", "metadata": {"name": str(name), **metadata}}:
                 if name == environment:
-                    kept = dict(metadata.get("annotations") or {})
+                    annotations = metadata.get("annotations")
+                    kept = dict(annotations) if isinstance(annotations, dict) else {}
                     kept.pop(NEXT_ENVIRONMENT_ANNOTATION, None)
                     document["metadata"] = {**metadata, "annotations": kept}
     return documents

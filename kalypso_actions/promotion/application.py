@@ -37,7 +37,7 @@ from kalypso_actions.model.kinds import (
     RepositoryPath,
 )
 from kalypso_actions.model.own_account import Identity
-from kalypso_actions.promotion.base_repo import text_of, value_of
+from kalypso_actions.model.yaml_edits import text_of, value_of
 from kalypso_actions.promotion.cd_decision import comes_back
 from kalypso_actions.promotion.environments import environment_circles, next_environments
 from kalypso_actions.promotion.start_records import PREFIX, StartRecord
