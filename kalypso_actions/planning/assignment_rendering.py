@@ -129,7 +129,8 @@ class AssignmentRenderer:
         With `strict`, those with a fault fail, and have no files.
         """
         rows = ((item.assignment, item.checked) for item in planned)
-        judgement = judge_manifests(rows, self._fleet.templates, self._manifests)
+        config_of = self.platform_config.config_of
+        judgement = judge_manifests(rows, self._fleet.templates, self._manifests, config_of)
         if self._manifests != "strict" or not judgement.faulty:
             return list(planned), judgement
         result = []
@@ -183,7 +184,7 @@ class AssignmentRenderer:
             rendered = assignment, outcome
             return (
                 self._key_reads.failure(assignment, of_config=True)
-                or rendering.missing_value_failure(rendered, self._fleet.templates)
+                or rendering.missing_value_failure(rendered, self._fleet.templates, config)
                 or self._key_reads.failure(assignment, of_config=False)
                 or outcome
             )

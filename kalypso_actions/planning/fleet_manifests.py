@@ -12,13 +12,15 @@ Kubernetes: a Template of which no file has an object gets a note, and no other 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from kalypso_actions.errors import Finding, Location, Problem, leveled
+from kalypso_actions.errors import HERE, Finding, Location, Problem, leveled
 from kalypso_actions.model.caches import SizedCache
+from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.layout import CONFIG_SCRIPT, TARGET_FILES
@@ -35,7 +37,7 @@ from kalypso_actions.planning.renaming import (
     rename,
 )
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
-from kalypso_actions.rendering import PRINTS_NOTHING, Failure, template_of
+from kalypso_actions.rendering import PRINTS_NOTHING, Failure, fields_read, template_of
 
 Manifests = Literal["warn", "strict"]
 
@@ -50,6 +52,9 @@ SEPARATOR: Final = b"\x01"
 
 END: Final = b"\x02"
 """Between the files of an assignment, and between the identities of their objects."""
+
+LOOKED_UP: Final = 1000
+"""The most assignments with a fault at one place of a Template whose values are looked up."""
 
 OF_MANIFESTS: Final = "manifest-"
 """The start of the codes of faults."""
@@ -422,7 +427,13 @@ class _Cause:
     template: str
     fault: ManifestFault
     first: Assignment
+    value: tuple[str, Location] | None = None
     folders: set[str] = field(default_factory=set)
+
+    @property
+    def origin(self) -> str:
+        """Where the value of the configuration is set."""
+        return f"; {self.value[0]} is set in {_short(self.value[1])}" if self.value else ""
 
 
 _Told = tuple[Assignment, str, ManifestFault, Words]
@@ -433,16 +444,19 @@ def judge_manifests(
     checked: Iterable[tuple[Assignment, Checked]],
     templates: Iterable[Template],
     manifests: Manifests = "warn",
+    config_of: Callable[[Assignment], MergedConfig] | None = None,
 ) -> ManifestJudgement:
     """Return one finding for each cause, with an example and the number of other assignments.
 
-    A cluster type applies all of its folders together, so no object may occur twice in them.
+    A cluster type applies all of its folders together, so no object may occur twice in them. With
+    `config_of`, findings name the value of the configuration that the Template printed.
     """
     rows = list(checked)
     by_name = {template.name: template for template in templates}
     with_objects = {file.template for _, files in rows for file in files if file.has_objects}
     without = {file.template: None for _, files in rows for file in files}
-    causes: dict[tuple[Location, str], _Cause] = {}
+    values = _PrintedValues(by_name, config_of) if config_of else None
+    causes: dict[tuple[Location, str, Location | None], _Cause] = {}
     faulty: dict[str, Failure] = {}
     is_strict = manifests == "strict"
     for assignment, name, fault, words in chain(
@@ -450,14 +464,15 @@ def judge_manifests(
     ):
         if not is_strict and not fault.is_certain:
             continue
-        cause = causes.get((fault.where, fault.code))
+        value = values.of(assignment, name, fault, words) if values else None
+        key = fault.where, fault.code, value[1] if value else None
+        cause = causes.get(key)
         if cause is None:
-            cause = _Cause(name, fault.with_words(words), assignment)
-            causes[fault.where, fault.code] = cause
+            cause = causes[key] = _Cause(name, fault.with_words(words), assignment, value)
         folder = assignment.folder
         cause.folders.add(folder)
         if fault.is_certain and folder not in faulty:
-            message = _subject(name, by_name) + fault.with_words(words).message
+            message = _subject(name, by_name) + fault.with_words(words).message + cause.origin
             faulty[folder] = Failure(message, fault.where, fault.advice, code=fault.code)
     found = [
         replace(
@@ -533,9 +548,79 @@ def _told(cause: _Cause, templates: Mapping[str, Template]) -> Problem:
     others = len(cause.folders) - 1
     also = f"; also for {counted(others, 'other assignment')}" if others else ""
     return Problem(
-        f"{_subject(cause.template, templates)}{fault.message} ({example.target.name} on "
-        f"{example.cluster_type.name}{also})",
+        f"{_subject(cause.template, templates)}{fault.message}{cause.origin} "
+        f"({example.target.name} on {example.cluster_type.name}{also})",
         fault.where,
         fault.advice,
         fault.code,
+        related=cause.value[1:] if cause.value else (),
     )
+
+
+def _short(where: Location) -> str:
+    """Return a place without its repository, that of the Template."""
+    return str(replace(where, repository=HERE))
+
+
+class _PrintedValues:
+    """Finds the values of the configuration that Templates print where a fault is."""
+
+    def __init__(
+        self,
+        templates: Mapping[str, Template],
+        config_of: Callable[[Assignment], MergedConfig],
+    ) -> None:
+        self._templates = templates
+        self._config_of = config_of
+        self._paths: dict[str, dict[int, list[tuple[str, ...]]]] = {}
+        self._looked_up: Counter[Location] = Counter()
+
+    def of(
+        self, assignment: Assignment, name: str, fault: ManifestFault, words: Words
+    ) -> tuple[str, Location] | None:
+        """Return the key and the place of the value that a fault is about, if there is one.
+
+        It is the only one that the Template's line reads, or its text is in the message.
+        """
+        paths = self._read_at(name).get(fault.where.line, ())
+        if not paths or fault.code == DUPLICATE or self._looked_up[fault.where] >= LOOKED_UP:
+            return None
+        self._looked_up[fault.where] += 1
+        config, message = self._config_of(assignment), fault.with_words(words).message
+        best: tuple[tuple[int, bool], tuple[str, ...]] | None = None
+        for read in paths:
+            for path, text in _nodes_below(config.values, read):
+                shown = len(text) if text in message else 0
+                is_named = bool(path) and bool(re.search(rf"[.']{re.escape(path[-1])}\b", message))
+                is_alone = len(paths) == 1 and path == read
+                likeness = shown * (is_named or path == read), is_named or is_alone
+                if path and any(likeness) and (best is None or likeness > best[0]):
+                    best = likeness, path
+        if best is None:
+            return None
+        origins = config.origins_of(best[1][0])
+        places = origins.get(best[1]) or origins.get(best[1][:1])
+        return (".".join(best[1]), places[-1]) if places else None
+
+    def _read_at(self, name: str) -> Mapping[int, Sequence[tuple[str, ...]]]:
+        """Return the keys of the configuration that each line of a Template reads."""
+        if name not in self._paths:
+            lines: dict[int, list[tuple[str, ...]]] = {}
+            template = self._templates.get(name)
+            for names, where in fields_read(template) if template else ():
+                if names[0] == "ConfigData":
+                    lines.setdefault(where.line, []).append(names[1:])
+            self._paths[name] = lines
+        return self._paths[name]
+
+
+def _nodes_below(values: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths at and below a path of the configuration, with their texts ("" for none)."""
+    for step in path:
+        values = values.get(step) if isinstance(values, Mapping) else None
+    pending = [(path, values)]
+    while pending:
+        place, value = pending.pop()
+        if isinstance(value, Mapping):
+            pending += (((*place, str(key)), inner) for key, inner in value.items())
+        yield place, "" if isinstance(value, Mapping | list) or value is None else str(value)

@@ -185,7 +185,9 @@ def make_plan(
         trees.append(changes)
     reads = ConfigKeyReads(fleet, rendered.platform_config)
     unset = reads.unset(item.assignment for item in rendered.planned if item.failure is None)
-    gaps = reads.findings(unset, rendering.value_gaps(rendered.written, fleet.templates))
+    config_of = rendered.platform_config.config_of
+    of_values = rendering.value_gaps(rendered.written, fleet.templates, config_of)
+    gaps = reads.findings(unset, of_values)
     findings = plan_findings(
         snapshot, found, gaps, rendered.manifests, trees, rendered.failed, options
     )

@@ -229,7 +229,8 @@ class _PairSide:
         self.fleet, schedule, self._found = schedule_snapshot(snapshot, scheduler)
         self.assignments = {item.folder: item for item in schedule.assignments}
         self._renderer = assignment_renderer(snapshot, self.fleet, options)
-        self.key_reads = ConfigKeyReads(self.fleet, PlatformConfig(self.fleet))
+        self.config = PlatformConfig(self.fleet)
+        self.key_reads = ConfigKeyReads(self.fleet, self.config)
         self._secrets = SecretTexts(mask)
         self._rendered: dict[str, _RenderedSide] = {}
         self._planned: list[PlannedAssignment] = []
@@ -531,7 +532,7 @@ def _value_gaps(
         for name, line in item.gaps_new:
             rows = new.setdefault(after.repositories(folder), [])
             rows.append((after.assignments[folder], {name: line}))
-    templates = after.fleet.templates
+    templates, config_of = after.fleet.templates, after.config.config_of
     earlier = {
         (read.template, read.key, read.text, assignment.folder)
         for read, assignments in before.unset_keys()
@@ -552,10 +553,10 @@ def _value_gaps(
         for repositories in dict.fromkeys((*new, *unset))
         for problem in after.key_reads.findings(
             unset.get(repositories, {}),
-            rendering.value_gaps(new.get(repositories, ()), templates),
+            rendering.value_gaps(new.get(repositories, ()), templates, config_of),
         )
     ]
-    gaps_known = rendering.value_gaps(known, templates)
+    gaps_known = rendering.value_gaps(known, templates, config_of)
     return problems, len(after.key_reads.findings(unset_known, gaps_known))
 
 

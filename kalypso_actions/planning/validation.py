@@ -33,6 +33,7 @@ from kalypso_actions.fleet.parsing import (
 )
 from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model import kinds
+from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import Assignment, Fleet, RegistrationText
@@ -405,22 +406,28 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
     checked: list[tuple[Assignment, Checked]] = []
     templates: dict[str, kinds.Template] = {}
     unset: dict[ConfigKeyRead, list[Assignment]] = {}
+    configs: dict[str, PlatformConfig] = {}
     for scope in view.scopes:
         assignments = _assignments(scope, view, options.scheduler, now, found)
-        of_scope = [
-            *_rendered(scope.fleet, assignments, layout_options(options), failures, checked)
-        ]
+        config = configs[scope.environment] = PlatformConfig(scope.fleet)
+        layout = layout_options(options)
+        of_scope = [*_rendered(scope.fleet, config, assignments, layout, failures, checked)]
         rendered += of_scope
         templates |= {template.name: template for template in scope.fleet.templates}
-        reads = ConfigKeyReads(scope.fleet, PlatformConfig(scope.fleet))
+        reads = ConfigKeyReads(scope.fleet, config)
         for read, items in reads.unset(assignment for assignment, _ in of_scope).items():
             unset.setdefault(read, []).extend(items)
     found.problems += failures.values()
-    of_manifests = judge_manifests(checked, templates.values(), options.manifests).findings
+
+    def config_of(assignment: Assignment) -> MergedConfig:
+        return configs[assignment.target.environment].config_of(assignment)
+
+    judgement = judge_manifests(checked, templates.values(), options.manifests, config_of)
+    of_manifests = judgement.findings
     found.problems += of_level(of_manifests, "error")
     found.warnings += of_level(of_manifests, "warning")
     found.notes += of_level(of_manifests, "note")
-    gaps = rendering.value_gaps(rendered, [*templates.values()])
+    gaps = rendering.value_gaps(rendered, [*templates.values()], config_of)
     if view.scopes:
         gaps = reads.findings(unset, gaps)
     for gap in gaps:
@@ -459,6 +466,7 @@ def _assignments(
 
 def _rendered(
     fleet: Fleet,
+    platform_config: PlatformConfig,
     assignments: Iterable[Assignment],
     options: rendering.Options,
     failures: _Failures,
@@ -468,7 +476,6 @@ def _rendered(
 
     The results of the checks of manifests go to `checked`.
     """
-    platform_config = PlatformConfig(fleet)
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
     checker = ManifestChecker(fleet.templates)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from kalypso_actions.errors import Problem
@@ -43,6 +43,7 @@ from kalypso_actions.rendering.manifests import (
     ObjectManifest,
     TextManifest,
 )
+from kalypso_actions.rendering.template_lint import templated_value
 from kalypso_go import goyaml
 from kalypso_go.gotemplate import DEFAULT_LIMITS
 from kalypso_go.gotemplate.budget import work_of
@@ -279,7 +280,7 @@ class FileRenderer:
             (RECONCILER_FILE, cluster_type.reconciler, "reconciler"),
             (NAMESPACE_FILE, cluster_type.namespace_service, "namespaceService"),
         ):
-            text = self._render_template(name, data, cluster_type, field)
+            text = self._render_template(name, data, cluster_type, field, config)
             if isinstance(text, Failure):
                 return text
             files[file] = _encoded(text)
@@ -303,7 +304,7 @@ class FileRenderer:
         cluster_type = assignment.cluster_type
         config_type = cluster_type.config_type
         if config_type in self._templates:
-            return self._render_template(config_type, data, cluster_type, CONFIG_FIELD)
+            return self._render_template(config_type, data, cluster_type, CONFIG_FIELD, config)
         try:
             if config_type in _CONFIG_MAP_TYPES:
                 return _config_map(config.texts, data.namespace)
@@ -320,7 +321,12 @@ class FileRenderer:
         return LEGACY_CONFIG_FILE if self._options.config_file == "legacy" else CONFIG_FILE
 
     def _render_template(
-        self, name: str, data: TemplateData, cluster_type: ClusterType, field: str
+        self,
+        name: str,
+        data: TemplateData,
+        cluster_type: ClusterType,
+        field: str,
+        config: MergedConfig,
     ) -> str | Failure:
         """Render and join the manifests of one Template, which a field of a cluster type names."""
         template = self._templates.get(name)
@@ -334,7 +340,12 @@ class FileRenderer:
             try:
                 texts.append(manifest.render(data))
             except ManifestError as error:
-                return manifest_failure(template, index, error)
+                failure = manifest_failure(template, index, error)
+                return (
+                    failure
+                    if error.text == template.manifests[index]
+                    else _of_value(failure, config)
+                )
         return join_manifests(texts)
 
     def _not_found(self, name: str, cluster_type: ClusterType, field: str) -> Failure:
@@ -353,6 +364,20 @@ class FileRenderer:
             manifests, failures = compiled(template)
             known = self._compiled[template.name] = failures[0] if failures else manifests
         return known
+
+
+def _of_value(failure: Failure, config: MergedConfig) -> Failure:
+    """Return a failure in the output of an earlier pass at the value that is a template there."""
+    if failure.excerpt is None:
+        return failure
+    rows = failure.excerpt.text.split("\n")[failure.excerpt.line - 1 :][:1]
+    value = templated_value(config, rows[0]) if rows else None
+    if value is None:
+        return failure
+    name, verb, fault = failure.plain.partition(" fails")
+    advice = failure.advice.replace("the Template, or the data that it reads", "the value")
+    plain = f"{value[0]} is a template, with which {name}{verb}{fault}"
+    return replace(failure, where=value[1], plain=plain, advice=advice)
 
 
 def _template_names(cluster_type: ClusterType) -> tuple[str, str, str]:

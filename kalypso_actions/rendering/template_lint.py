@@ -6,11 +6,12 @@ This does not follow texts of applications through variables, `range` and `with`
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.config import MergedConfig, Path
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.kinds import ENGINE_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.layout import NAMESPACE_FILE, RECONCILER_FILE
@@ -237,20 +238,69 @@ def lacks_value(content: FileContent) -> bool:
     return isinstance(content, bytes) and NO_VALUE.encode() in content
 
 
-def value_gaps(rendered: Sequence[Rendered], templates: Sequence[Template]) -> list[Problem]:
-    """Return a problem for each action of a Template that writes `<no value>` for assignments."""
+def templated_value(config: MergedConfig, row: str) -> tuple[str, Location] | None:
+    """Return the key and the place of the value whose template printed a row of a file, if any.
+
+    The row has the value's template itself, if that fails, or what the template has printed.
+    """
+    best: tuple[tuple[bool, bool, int], str, Location] | None = None
+    for path, text in _value_texts(config.values):
+        key = str(path[0])
+        for line in text.splitlines():
+            parts = _ANY_ACTION.split(line.strip())
+            if "{{" not in line or not re.search(".*".join(map(re.escape, parts)), row):
+                continue
+            is_near = any(str(step) in row for step in path)
+            likeness = line.strip() in row, is_near, sum(map(len, parts))
+            origins = config.origins_of(key)
+            places = origins.get(path) or origins.get(path[:1]) or ()
+            if places and any(likeness) and (best is None or likeness > best[0]):
+                best = likeness, ".".join(map(str, path)), places[-1]
+    return best[1:] if best else None
+
+
+def _value_texts(value: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield the texts of a configuration that are templates."""
+    match value:
+        case str() if "{{" in value:
+            yield path, value
+        case Mapping():
+            for key, inner in value.items():
+                yield from _value_texts(inner, (*path, key))
+        case list():
+            for index, inner in enumerate(value):
+                yield from _value_texts(inner, (*path, index))
+
+
+def value_gaps(
+    rendered: Sequence[Rendered],
+    templates: Sequence[Template],
+    config_of: Callable[[Assignment], MergedConfig] | None = None,
+) -> list[Problem]:
+    """Return a problem for each action of a Template that writes `<no value>` for assignments.
+
+    With `config_of`, an action in a value of the configuration has the value's place.
+    """
     by_name = {template.name: template for template in templates}
     subjects: dict[tuple[str, str], list[str]] = {}
+    first: dict[tuple[str, str], tuple[Assignment, str]] = {}
     for assignment, files in rendered:
         for name, line in _lines(assignment.cluster_type, files):
             subject = f"{assignment.target.name} on {assignment.cluster_type.name}"
             # The text before the gap identifies the Template's line; the text after it may differ.
-            subjects.setdefault((name, line.partition(NO_VALUE)[0].strip()), []).append(subject)
+            start = line.partition(NO_VALUE)[0].strip()
+            subjects.setdefault((name, start), []).append(subject)
+            first.setdefault((name, start), (assignment, line))
     merged: dict[tuple[Location, str], dict[str, None]] = {}
     for (name, start), names in subjects.items():
         if name in by_name:
-            of_cause = merged.setdefault(_cause(by_name[name], start), {})
-            of_cause |= dict.fromkeys(names)
+            example, line = first[name, start]
+            value = templated_value(config_of(example), line) if config_of else None
+            cause = _cause(by_name[name], start)
+            if value:
+                message = f"{value[0]} is a template: in Template {name!r}, it writes '{NO_VALUE}'"
+                cause = value[1], message
+            merged.setdefault(cause, {}).update(dict.fromkeys(names))
     return [
         Problem(
             f"{message} into {counted(len(names), 'file')} ({abbreviated([*names], 1)})",
@@ -262,15 +312,15 @@ def value_gaps(rendered: Sequence[Rendered], templates: Sequence[Template]) -> l
     ]
 
 
-def missing_value_failure(rendered: Rendered, templates: Sequence[Template]) -> Failure | None:
+def missing_value_failure(
+    rendered: Rendered, templates: Sequence[Template], config: MergedConfig
+) -> Failure | None:
     """Return the first missing value of an assignment as its failure."""
-    assignment, files = rendered
-    by_name = {template.name: template for template in templates}
-    for name, line in _lines(assignment.cluster_type, files):
-        if name in by_name:
-            where, message = _cause(by_name[name], line.partition(NO_VALUE)[0].strip())
-            return Failure(message, where, ADVICE, code="template-no-value")
-    return None
+    gaps = value_gaps([rendered], templates, lambda _: config)
+    if not gaps or gaps[0].where is None:
+        return None
+    message = gaps[0].message.rpartition(" into ")[0]
+    return Failure(message, gaps[0].where, ADVICE, code="template-no-value")
 
 
 def _lines(

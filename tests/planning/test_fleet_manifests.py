@@ -9,7 +9,12 @@ import pytest
 
 from kalypso_actions.errors import of_level
 from kalypso_actions.model.kinds import DeploymentTarget
-from kalypso_actions.planning.fleet_manifests import CheckedFile, _as_shown, judge_manifests
+from kalypso_actions.planning.fleet_manifests import (
+    CheckedFile,
+    _as_shown,
+    _PrintedValues,
+    judge_manifests,
+)
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.registrations import is_own_fault
 from tests.breaks import breaks, turned
@@ -243,6 +248,74 @@ def test_a_quantity_is_judged_by_its_own_text(sizes: tuple[str, str]) -> None:
     failing = {item.assignment.target.name for item in made.assignments if item.failure}
     names = zip(("app-web", "app-api"), sizes, strict=True)
     assert failing == {name for name, size in names if size.endswith("GB")}
+
+
+QUOTA = (
+    SPACE + "---\napiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: a\n"
+    "  namespace: {{ .Namespace }}\nspec:\n  hard:\n    limits.memory: "
+)
+OF_VALUES = {
+    "the value that a line reads": (
+        {"namespace": QUOTA + "{{ .ConfigData.MB | quote }}\n", "data": {"MB": "2GB"}},
+        "; MB is set in a.yaml:2",
+    ),
+    "a value with a default": (
+        {"namespace": QUOTA + '{{ .ConfigData.MB | default "1Gi" | quote }}\n', "data": {"A": "b", "MB": "2GB"}},
+        "; MB is set in a.yaml:3",
+    ),
+    "a value among all": (
+        {"config": MAP + "{{ toYaml .ConfigData | indent 2 }}\n", "data": {"A": "b", "L": "[a]"}},
+        "; L is set in a.yaml:3",
+    ),
+    "a value that breaks the YAML": (
+        {"reconciler": SOUND + "spec: {a: {{ .ConfigData.P }}}\n", "data": {"P": "@north"}},
+        "; P is set in a.yaml:2",
+    ),
+    "one of two": (
+        {"namespace": QUOTA + "{{ .ConfigData.COUNT }}{{ .ConfigData.MB }}\n", "data": {"MB": "GB", "COUNT": "2"}},
+        "; MB is set in a.yaml:2",
+    ),
+    "a value of a mapping": (
+        {"namespace": QUOTA + "{{ .ConfigData.LIMITS.mb | quote }}\n", "data": {"LIMITS": "mb: 2GB"}},
+        "; LIMITS.mb is set in a.yaml:2",
+    ),
+}  # fmt: skip
+
+
+@breaks(
+    "a fault of a platform's value names the value",
+    turned(_PrintedValues.of, "if best is None", "if best"),
+)
+@pytest.mark.parametrize(("given", "origin"), OF_VALUES.values(), ids=OF_VALUES)
+def test_a_fault_of_a_value_names_its_key_and_place(given: dict[str, object], origin: str) -> None:
+    (finding,) = planned(**given, options=STRICT).problems  # type: ignore[arg-type]
+    assert finding.where
+    assert "/" not in finding.where.path
+    assert f"{origin} (app-" in finding.message
+    assert [place.path for place in finding.related] == ["a.yaml"]
+
+
+def test_each_value_with_a_fault_is_told() -> None:
+    templates = [
+        template("reconciler", SOUND),
+        template("namespace", QUOTA + "{{ .ConfigData.MB | quote }}\n"),
+        template("config", QUOTED),
+    ]
+    made = plan(
+        fleet(
+            cluster_types=[cluster_type("large")],
+            policies=[policy("all")],
+            targets=[target("web"), target("api")],
+            templates=templates,
+            config_maps=[
+                config_map("a", {"MB": "2GB"}),
+                config_map("b", {"MB": "4GB"}, **{"deployment-target": "app-web"}),
+            ],
+        ),
+        options=STRICT,
+    )
+    places = {place.path for problem in made.problems for place in problem.related}
+    assert places == {"a.yaml", "b.yaml"}
 
 
 def test_a_sound_fleet_has_no_finding() -> None:

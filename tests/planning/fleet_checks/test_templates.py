@@ -6,7 +6,7 @@ import pytest
 
 from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.templates import check_templates
-from kalypso_actions.rendering.template_lint import reversed_defaults
+from kalypso_actions.rendering.template_lint import reversed_defaults, templated_value
 from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import Plane, edited, findings, shown, sound
 
@@ -189,3 +189,30 @@ def test_a_comparison_with_an_unlike_text_is_a_note() -> None:
 def test_a_comparison_waits_for_all_targets() -> None:
     result = findings(plane('{{ eq .Workload "bords" }}'), with_app=False)
     assert "template-comparison-unmatched" not in [item.code for item in result.warnings]
+
+
+VALUES_AS_TEMPLATES = {
+    "a field": (
+        '"https://{{ .Enviroment }}.test"',
+        "template-failed",
+        "did you mean .Environment?",
+    ),
+    "a function": ('"{{ .Workload | uper }}"', "template-failed", "did you mean upper?"),
+    "an action without end": ('"{{ .Workload }"', "template-failed", "correct the value"),
+    "a key": ('"a {{ .ConfigData.NONE }}"', "template-no-value", "add the value"),
+}
+
+
+@breaks(
+    "a fault in a value that is a template has the value's place",
+    turned(templated_value, "best[1:] if best", "best[1:] if not best"),
+)
+@pytest.mark.parametrize(
+    ("value", "code", "advice"), VALUES_AS_TEMPLATES.values(), ids=VALUES_AS_TEMPLATES
+)
+def test_a_template_in_a_value_is_told_at_the_value(value: str, code: str, advice: str) -> None:
+    result = findings(plane("URL: {{ .ConfigData.REGION }}", value))
+    (finding,) = [*result.problems, *result.warnings]
+    assert (finding.code, shown([finding])[0][1].rpartition("/")[2]) == (code, "config.yaml:9")
+    assert "REGION is a template" in finding.message
+    assert advice in finding.advice
