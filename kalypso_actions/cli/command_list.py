@@ -15,8 +15,7 @@ import typer.main
 from typer.core import TyperCommand
 
 from kalypso_actions.cli.process import import_command
-from kalypso_actions.commands.registry import CHAIN
-from kalypso_actions.commands.registry import COMMANDS as CHAIN_COMMANDS
+from kalypso_actions.commands.registry import ACTIONS, APPLICATION, CHAIN
 
 HELP: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 """The settings of the app and of each command."""
@@ -299,6 +298,12 @@ APP_COMMANDS: Final = {
             f"{_APP_RENDER} --gitops ../shop-gitops@dev --out tree",
         ),
     ),
+    **{
+        command.words: LazyCommand(
+            "runtime", command.summary, examples=command.examples, failure=command.failure
+        )
+        for command in APPLICATION
+    },
 }
 """The commands of the group `kalypso app`."""
 
@@ -316,7 +321,7 @@ def load(words: str) -> Any:
     from kalypso_actions.cli.command import function_of  # noqa: PLC0415
 
     if command.module == "runtime":
-        chain = CHAIN_COMMANDS[words]
+        chain = ACTIONS[words.replace(" ", "-")]
 
         def run(given: dict[str, Any]) -> None:
             raise typer.Exit(module.run_in_job(chain, given))

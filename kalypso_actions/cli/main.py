@@ -37,12 +37,12 @@ def _run(arguments: Sequence[str]) -> int:
     The imports are here because they take time, in which Ctrl-C must work, too.
     """
     from kalypso_actions.clients.process import is_inherited  # noqa: PLC0415
-    from kalypso_actions.commands.registry import COMMANDS  # noqa: PLC0415
+    from kalypso_actions.commands.registry import ACTIONS  # noqa: PLC0415
 
     if os.environ.get("GITHUB_ACTIONS") == "true":
         # Erase before a command removes variables from `os.environ`; later it is too late.
         hide_process(is_inherited)
-        if len(arguments) == 1 and arguments[0] in COMMANDS and os.environ.get("KALYPSO_INPUTS"):
+        if len(arguments) == 1 and arguments[0] in ACTIONS and os.environ.get("KALYPSO_INPUTS"):
             # An action has no options, so it needs no parser of them.
             exit_code: int = import_command("kalypso_actions.cli.runtime").run_action(arguments[0])
             return exit_code

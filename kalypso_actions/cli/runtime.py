@@ -17,10 +17,10 @@ from typing import Any, TextIO, TypeVar
 
 from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.registry import COMMANDS, ChainCommand
+from kalypso_actions.commands.registry import ACTIONS, ChainCommand
 from kalypso_actions.commands.shared.context import Runtime, control_plane_of_clone
 from kalypso_actions.commands.shared.run import action_installer, run_command
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import GitHubInputs
 from kalypso_actions.inputs.reading import (
     SECRET_VARIABLES,
     checked_inputs,
@@ -33,7 +33,7 @@ from kalypso_actions.report.documents import hidden_counts
 from kalypso_actions.report.terminal import ProgressDisplay
 from kalypso_actions.runner import Runner, read_job_context
 
-Model = TypeVar("Model", bound=ChainInputs)
+Model = TypeVar("Model", bound=GitHubInputs)
 
 
 def github_inputs(
@@ -51,8 +51,8 @@ def github_inputs(
     runtime = make_runtime(progress, sys.stderr, log_line, variables)
     runtime = replace(runtime, job=read_job_context(runtime.environment))
     collected = collect_inputs(model, given, runtime.environment)
-    if not collected.get("control-plane") and not runtime.job.repository:
-        collected["control-plane"] = control_plane_of_clone(runtime.environment)
+    if not collected.get(model.chain_input) and not runtime.job.repository:
+        collected[model.chain_input] = control_plane_of_clone(runtime.environment)
     inputs = checked_inputs(model, collected)
     for secret in secrets_of(inputs):
         runtime.runner.mask(secret)
@@ -88,7 +88,7 @@ def make_runtime(
 
 def run_action(name: str) -> int:
     """Run a command whose inputs are all in the environment, and return the exit code."""
-    return run_in_job(COMMANDS[name], {"output": "text"})
+    return run_in_job(ACTIONS[name], {"output": "text"})
 
 
 def run_in_job(command: ChainCommand, given: dict[str, Any]) -> int:

@@ -14,17 +14,28 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
     from kalypso_actions.commands.shared.result import CommandResult
-    from kalypso_actions.inputs.chain import ChainInputs
+    from kalypso_actions.inputs.chain import GitHubInputs
     from kalypso_actions.report.chain_document import ChainDocument
 
 
-Place = Literal["control plane", "GitOps repositories", "registered repositories"]
+Place = Literal[
+    "control plane",
+    "GitOps repositories",
+    "registered repositories",
+    "source",
+    "configs",
+    "GitOps repository",
+]
 Level = Literal["read", "write"]
 
 CONTROL_PLANE: Final = "control plane"
 GITOPS: Final = "GitOps repositories"
 REGISTERED: Final = "registered repositories"
 """Repositories of applications, and repositories that BaseRepo objects name."""
+SOURCE: Final = "source"
+CONFIGS: Final = "configs"
+GITOPS_OF_APPLICATION: Final = "GitOps repository"
+"""The repositories of an application."""
 
 OF_JOBS_ALONE: Final = frozenset({"id-token"})
 """Permissions that jobs can have and Apps cannot."""
@@ -79,12 +90,17 @@ def highest(rows: Iterable[Permission]) -> dict[str, Level]:
     return levels
 
 
+OF_APPLICATION: Final = "app-"
+"""The beginning of the names of an application's commands."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChainCommand:
     """A command by its name, such as `check-promote`, with the first paragraph of its help.
 
     Its parts are named after it: `CheckPromoteInputs`, `CheckPromoteDocument`, and the function
-    `check_promote` in the module or package `check_promote`.
+    `check_promote` in the module or package `check_promote`. The command `app-deploy` of an
+    application has the function `app_deploy` in `app.deploy`.
 
     `permissions` are those that its token needs, `verify_only` those that it needs with the input
     `verify-only`. The lists are complete, except that any token may read public repositories and
@@ -107,15 +123,27 @@ class ChainCommand:
     icon: str = ""
 
     @property
-    def model(self) -> type[ChainInputs]:
+    def model(self) -> type[GitHubInputs]:
         """The model of its inputs."""
-        model: type[ChainInputs] = self._resolve(f"inputs.chain:{self._class}Inputs")
+        place = "inputs.app" if self.is_of_application else "inputs.chain"
+        model: type[GitHubInputs] = self._resolve(f"{place}:{self._class}Inputs")
         return model
+
+    @property
+    def is_of_application(self) -> bool:
+        """Whether it belongs to an application's chain, and people write it `kalypso app …`."""
+        return self.name.startswith(OF_APPLICATION)
+
+    @property
+    def words(self) -> str:
+        """The words by which people start it: `check-promote`, or `app deploy`."""
+        return self.name.replace("-", " ", 1) if self.is_of_application else self.name
 
     @property
     def document(self) -> type[ChainDocument]:
         """The model of its result."""
-        place = self.documents or "report.chain_document"
+        own = "application_document" if self.is_of_application else "chain_document"
+        place = self.documents or f"report.{own}"
         document: type[ChainDocument] = self._resolve(f"{place}:{self._class}Document")
         return document
 
@@ -123,7 +151,8 @@ class ChainCommand:
     def function(self) -> Callable[[Any, CommandContext], CommandResult]:
         """The function that runs it with its inputs."""
         function: Callable[[Any, CommandContext], CommandResult]
-        function = self._resolve(f"commands.{self._module}:{self._module}")
+        module = self._module.replace("_", ".", 1) if self.is_of_application else self._module
+        function = self._resolve(f"commands.{module}:{self._module}")
         return function
 
     @property
@@ -401,6 +430,55 @@ CHAIN: Final = (
 )
 
 COMMANDS: Final[Mapping[str, ChainCommand]] = {command.name: command for command in CHAIN}
+
+APPLICATION: Final = (
+    ChainCommand(
+        "app-ci",
+        "Record the version and image of a commit, and start its deployment.",
+        examples=("kalypso app ci --version 0.0.1-36 --image-tag 0.0.1-36 --dry-run",),
+        icon="package",
+        permissions=(
+            Permission(SOURCE, "contents", "read", "reads main and the order of environments"),
+            Permission(SOURCE, "statuses", "write", "posts the version, and the start for poll"),
+            Permission(SOURCE, "actions", "write", "starts `deploy.yml`"),
+        ),
+    ),
+    ChainCommand(
+        "app-deploy",
+        "Render an application for an environment, and propose the tree as one pull request.",
+        examples=(
+            "kalypso app deploy --environment dev --configs-repository acme/shop-configs "
+            "--gitops-repository acme/shop-gitops --dry-run",
+        ),
+        failure="problems, or a command that refuses the tree",
+        icon="git-pull-request",
+        permissions=(
+            Permission(SOURCE, "contents", "read", "reads main, the chart and the Workload"),
+            Permission(SOURCE, "statuses", "write", "reads versions; posts the commit's state"),
+            Permission(
+                SOURCE, "actions", "write", "starts `post-deployment.yml`", "auto-merge: always"
+            ),
+            Permission(CONFIGS, "contents", "read", "reads the configuration"),
+            Permission(CONFIGS, "statuses", "write", "posts the state of a configuration"),
+            Permission(
+                GITOPS_OF_APPLICATION,
+                "contents",
+                "write",
+                "pushes the branch of the proposal; merges, with auto-merge",
+            ),
+            Permission(
+                GITOPS_OF_APPLICATION, "pull-requests", "write", "proposes the tree, with labels"
+            ),
+        ),
+    ),
+)
+"""The commands of an application's chain, in the order in which a commit meets them."""
+
+ACTIONS: Final[Mapping[str, ChainCommand]] = {
+    **COMMANDS,
+    **{command.name: command for command in APPLICATION},
+}
+"""All commands that run as actions, by the name of the action."""
 
 
 def app_permissions(commands: Iterable[str] = COMMANDS) -> dict[str, Level]:

@@ -1,6 +1,6 @@
 """The inputs of the commands of an application's repositories.
 
-Each field is an option of the command, and an input of the action that will run it.
+Each field is an option of the command, and an input of the action that runs it.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 from pydantic_core import PydanticCustomError
 
+from kalypso_actions.inputs.chain import CommitBy, DryRun, GitHubInputs
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
 from kalypso_actions.inputs.values import (
     Duration,
@@ -31,6 +32,7 @@ from kalypso_actions.model.application import (
     VARIABLE_VALUE_RULE,
     Compatibility,
 )
+from kalypso_actions.model.change_titles import TitleStyle
 from kalypso_actions.model.kubernetes_names import dns_label_fault
 from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
 
@@ -88,7 +90,7 @@ RelativePath = Annotated[str, AfterValidator(_relative)]
 
 
 class AppInputs(Inputs):
-    """Inputs of all commands of an application: the ten variables, and options for rendering."""
+    """Inputs of all commands that render an application: variables, and options for rendering."""
 
     as_texts = True
 
@@ -131,16 +133,6 @@ class AppInputs(Inputs):
             "the whole reference, which the GitOps tree tracks."
         ),
     ] = ""
-    source_commit: Annotated[
-        Value,
-        Option(
-            "$SRC_COMMIT; default: the commit of the source; with compatibility, for a "
-            "folder that is not a clone, the one that the GitOps tree tracks."
-        ),
-    ] = ""
-    config_revision: Annotated[
-        Value, Option("$CONFIG_REVISION; default: the commit of the configs, likewise.")
-    ] = ""
     generator: Annotated[
         List,
         AfterValidator(_generators),
@@ -172,8 +164,8 @@ class AppInputs(Inputs):
     dependencies: Annotated[
         Literal["vendored", "fetch"],
         Option(
-            "Dependencies that the chart's folder lacks: an error, or fetched by "
-            "Chart.lock, which locks versions, but not content."
+            "Dependencies that the chart's folder lacks: vendored (an error), or fetch (by "
+            "Chart.lock, which locks versions, but not content)."
         ),
     ] = "vendored"
     release_name: Annotated[
@@ -202,14 +194,14 @@ class AppInputs(Inputs):
     ] = ()
     crds: Annotated[
         Literal["auto", "true", "false"],
-        Option("Whether the chart's crds are rendered; auto: only with none."),
+        Option("Whether the chart's crds are rendered: auto (only with none), true or false."),
     ] = "auto"
-    hooks: Annotated[Literal["true", "false"], Option("Whether helm's hooks are rendered.")] = (
-        "true"
-    )
+    hooks: Annotated[
+        Literal["true", "false"], Option("Whether helm's hooks are rendered: true or false.")
+    ] = "true"
     tests: Annotated[
         Literal["auto", "true", "false"],
-        Option("Whether helm's tests are rendered; auto: not with none."),
+        Option("Whether helm's tests are rendered: auto (not with none), true or false."),
     ] = "auto"
     timeout: Annotated[Duration, Option("The time for one target's manifests.")] = timedelta(
         seconds=60
@@ -227,10 +219,32 @@ class AppInputs(Inputs):
         Value, Option("The application, for descriptors; default: the label application.")
     ] = ""
 
+    @model_validator(mode="after")
+    def _one_generator(self) -> Self:
+        if ("command" in self.generator) != bool(self.generator_command):
+            raise PydanticCustomError(
+                "generator", "--generator command and --generator-command need each other"
+            )
+        if self.path and len({*self.generator} - {"command"}) > 1:
+            raise PydanticCustomError(
+                "path", "--path names the folder of one generator; leave it out, or name one"
+            )
+        return self
+
 
 class AppRenderInputs(AppInputs):
     """Inputs of `kalypso app render`."""
 
+    source_commit: Annotated[
+        Value,
+        Option(
+            "$SRC_COMMIT; default: the commit of the source; with compatibility, for a "
+            "folder that is not a clone, the one that the GitOps tree tracks."
+        ),
+    ] = ""
+    config_revision: Annotated[
+        Value, Option("$CONFIG_REVISION; default: the commit of the configs, likewise.")
+    ] = ""
     source: Annotated[
         Repository, Option("The source repository: a folder as it is, or PATH@REV, or URL[@REV].")
     ]
@@ -256,14 +270,6 @@ class AppRenderInputs(AppInputs):
     @model_validator(mode="after")
     def _one_result(self) -> AppRenderInputs:
         check_commit_to(self.commit_to, {"--out": self.out})
-        if ("command" in self.generator) != bool(self.generator_command):
-            raise PydanticCustomError(
-                "generator", "--generator command and --generator-command need each other"
-            )
-        if self.path and len({*self.generator} - {"command"}) > 1:
-            raise PydanticCustomError(
-                "path", "--path names the folder of one generator; leave it out, or name one"
-            )
         return self
 
     @model_validator(mode="after")
@@ -295,3 +301,115 @@ class AppRenderInputs(AppInputs):
                     {"out": str(self.out), "place": str(place)},
                 )
         return self
+
+
+class AppChainInputs(GitHubInputs):
+    """Inputs of all commands of an application's chain."""
+
+    chain_input = "source-repository"
+
+    source_repository: Annotated[
+        RepositoryName,
+        Option("The application's source, as owner/name; default: the current repository."),
+    ] = ""
+
+
+ReleaseBy = Annotated[
+    Literal["job", "app"],
+    Option(
+        "Whose version records count: job (those of jobs, too, which a workflow of any branch can "
+        "post), or app (only those of the App)."
+    ),
+]
+StartEnvironments = Annotated[
+    List,
+    Option(
+        "Where a new commit begins, upstream's START_ENVIRONMENT; default: those that no other "
+        "one in .github/kalypso/environments.yaml names as next."
+    ),
+]
+DeployWorkflow = Annotated[str, Option("The workflow file that runs app-deploy.")]
+CheckWorkflow = Annotated[str, Option("The workflow file that runs app-check.")]
+
+
+class AppCiInputs(AppChainInputs):
+    """Inputs of `kalypso app ci`."""
+
+    version: Annotated[Value, Option("The version of the commit, such as 0.0.1-36.")]
+    image_tag: Annotated[
+        Value,
+        Option(
+            "The tag of the image that the build has pushed, best with its digest: tag@sha256:…."
+        ),
+    ]
+    image_name: Annotated[
+        Value, Option("The name of the image; default: ghcr.io/<source repository>/<its name>.")
+    ] = ""
+    commit: Annotated[
+        str | None,
+        Option("The commit of main to release: its id or a revision; default: the current one."),
+    ] = None
+    start_environment: StartEnvironments = ()
+    start_deploy: Annotated[Flag, Option("Start deploy for the first environments.")] = True
+    release_by: ReleaseBy = "job"
+    deploy_workflow: DeployWorkflow = "deploy.yml"
+    dry_run: DryRun = False
+
+
+class AppDeployInputs(AppInputs, AppChainInputs):
+    """Inputs of `kalypso app deploy`."""
+
+    configs_repository: Annotated[
+        RepositoryName, Option("The configs, as owner/name: upstream's CONFIGS_REPO.")
+    ]
+    gitops_repository: Annotated[
+        RepositoryName,
+        Option(
+            "The GitOps repository, as owner/name: upstream's MANIFESTS_REPO; also $GITOPS_REPO."
+        ),
+    ]
+    source_repository: Annotated[
+        RepositoryName,
+        Option(
+            "The application's source, as owner/name; default: the current repository; also "
+            "$SOURCE_REPO."
+        ),
+    ] = ""
+    commit: Annotated[
+        str,
+        Option(
+            "A person's commit of main: it is deployed whatever was closed or rolled back. From "
+            "others it is a hint, since the records decide."
+        ),
+    ] = ""
+    promotion: Annotated[
+        str,
+        Option("Upstream's input of its dispatches; the repositories decide, so it has no effect."),
+    ] = ""
+    version: Annotated[
+        Value, Option("The expected version: another one than the commit's record is an error.")
+    ] = ""
+    image_tag: Annotated[Value, Option("The expected image tag, likewise.")] = ""
+    image_name: Annotated[Value, Option("The expected image name, likewise.")] = ""
+    release_by: ReleaseBy = "job"
+    scan: Annotated[
+        str,
+        Option(
+            "A command that sees the rendered tree before it is proposed: $KALYPSO_TREE, and the "
+            "file $KALYPSO_IMAGES with an image on each line. If it fails, nothing is proposed."
+        ),
+    ] = ""
+    auto_merge: Annotated[
+        Literal["none", "always"], Option("Merge the pull request automatically: none, always.")
+    ] = "none"
+    allow_rollback: Annotated[
+        Flag, Option("Allow a commit that is older than that of the environment.")
+    ] = False
+    force: Annotated[Flag, Option("Propose again what people closed or reverted.")] = False
+    labels: Annotated[List, Option("More labels for the pull requests.")] = ()
+    title: Annotated[
+        TitleStyle, Option("Titles of the pull requests as upstream's, or by their meaning.")
+    ] = "upstream"
+    commit_by: CommitBy = "auto"
+    check_workflow: CheckWorkflow = "post-deployment.yml"
+    dry_run: DryRun = False

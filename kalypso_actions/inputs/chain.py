@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AwareDatetime, Field, SecretStr
 
@@ -43,19 +43,19 @@ from kalypso_actions.model.tree import MAX_REMOVAL_PERCENT
 EMPTY = SecretStr("")
 
 
-class ChainInputs(Inputs):
-    """Inputs of all commands of the chain."""
+class GitHubInputs(Inputs):
+    """Inputs of all commands that work on GitHub with the credentials of a chain."""
 
     as_texts = True
+
+    chain_input: ClassVar[str] = ""
+    """The input that names the repository of the chain, on whose commits its records stand."""
 
     token: Annotated[Secret, Option("Token for GitHub's API and git.")] = EMPTY
     app_id: Annotated[str, Option("Id of a GitHub App to use instead of the token.")] = ""
     app_private_key: Annotated[
         Secret, Option("The App's private key, in PEM as GitHub creates it.")
     ] = EMPTY
-    control_plane: Annotated[
-        RepositoryName, Option("The control plane, as owner/name; default: the current repository.")
-    ] = ""
     git_credentials: Annotated[
         Secret, Option("Credentials for other hosts: lines of host-or-URL-prefix=user:token.")
     ] = EMPTY
@@ -78,6 +78,21 @@ class ChainInputs(Inputs):
         Option("Logins of bots that may start workflows as people do, such as release[bot]."),
     ] = ()
     wheelhouse: Wheelhouse = ""
+
+    @property
+    def chain_repository(self) -> str:
+        """The repository of the chain, as owner/name; "" for that of the job."""
+        return str(getattr(self, self.chain_input.replace("-", "_")))
+
+
+class ChainInputs(GitHubInputs):
+    """Inputs of all commands of the control plane's chain."""
+
+    chain_input = "control-plane"
+
+    control_plane: Annotated[
+        RepositoryName, Option("The control plane, as owner/name; default: the current repository.")
+    ] = ""
 
 
 class PlanInputs(TreeInputs, ChainInputs):

@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import GitHubInputs
 
-Model = TypeVar("Model", bound=ChainInputs)
+Model = TypeVar("Model", bound=GitHubInputs)
 Checked = TypeVar("Checked", bound=BaseModel)
 
 ACTION_INPUTS: Final = "KALYPSO_INPUTS"
@@ -101,7 +101,7 @@ def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
         raise UsageError("; ".join(faults)) from error
 
 
-def secrets_of(inputs: ChainInputs) -> Iterator[str]:
+def secrets_of(inputs: GitHubInputs) -> Iterator[str]:
     """Yield the secrets among the inputs, and the secret parts of compound ones.
 
     The runner masks only whole texts, so the token of `host=user:token` or `URL=token` and the

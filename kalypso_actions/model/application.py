@@ -17,7 +17,7 @@ from typing import Final, Literal, NamedTuple, Self
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Path
-from kalypso_actions.model.layout import TRACKING_FOLDER
+from kalypso_actions.model.layout import APPLICATION_FILE, TRACKING_FOLDER
 
 Compatibility = Literal["none", "current", "2023"]
 """none     levels merge deeply; an undefined variable is an error
@@ -66,7 +66,7 @@ CONFIG_COMMIT_FILE: Final = f"{TRACKING_FOLDER}/Config_Commit_Id"
 VERSION_FILE: Final = f"{TRACKING_FOLDER}/Version"
 IMAGE_TAG_FILE: Final = f"{TRACKING_FOLDER}/Image_tag"
 IMAGE_NAME_FILE: Final = f"{TRACKING_FOLDER}/Image_name"
-RECORD_FILE: Final = f"{TRACKING_FOLDER}/application.json"
+RECORD_FILE: Final = APPLICATION_FILE
 APPLICATION_SCHEMA: Final = "kalypso.app-sources/v1"
 """The schema of this record."""
 

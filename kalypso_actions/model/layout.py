@@ -31,7 +31,9 @@ TRACKING_FOLDER = ".github/tracking"
 PROMOTED_COMMIT_FILE = f"{TRACKING_FOLDER}/Promoted_Commit_Id"
 SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
 PLACEMENTS_FILE = f"{TRACKING_FOLDER}/placements.json"
-RECORD_FILES = frozenset({SOURCES_FILE, PLACEMENTS_FILE})
+APPLICATION_FILE = f"{TRACKING_FOLDER}/application.json"
+"""The record of an application's tree."""
+RECORD_FILES = frozenset({SOURCES_FILE, PLACEMENTS_FILE, APPLICATION_FILE})
 """Records of a run; a change of these files alone does not count, because they have its time."""
 
 OWN_BRANCHES = "kalypso/"

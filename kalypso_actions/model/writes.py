@@ -95,14 +95,15 @@ class Push:
 class RecordTrees:
     """Record the ids of the trees that the run pushes: later runs copy folders from them.
 
-    The record stands on a `commit` of the environment's branch in a `repository`. `trees` have the
-    URL, the pushed commit, the folder, and the content of `sources.json`.
+    The record stands on a `commit` of the environment's branch in a `repository`, or on the source
+    commit of an application. `trees` have the URL, the pushed commit, the folder, and the content
+    of the tree's record.
     """
 
     repository: str
     environment: str
     commit: str
-    trees: tuple[tuple[str, NewCommit, str, bytes], ...] = field(repr=False)
+    trees: tuple[tuple[str, str | NewCommit, str, bytes], ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +169,8 @@ class PostStatus:
     `is_record`: the status records something for later runs, and is left out with a token that
     cannot post statuses. `keeps_force`: so does the record of a start with `force` whose run has
     not begun. `if_complete`: it is left out if a write of the run was refused. `if_absent`: a
-    status of the chain in the same context stays.
+    status of the chain in the same context stays. `is_new`: the run has read that it is missing,
+    although another account of the chain may have posted the same.
     """
 
     repository: str
@@ -180,6 +182,7 @@ class PostStatus:
     keeps_force: bool = False
     if_complete: bool = False
     if_absent: bool = False
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Literal
@@ -210,7 +210,7 @@ def no_release(commit: str, release_by: ReleaseBy, where: Location) -> Problem:
     return Problem(
         f"no status '{VERSION_CONTEXT}' of {who} names version and image of {commit[:7]}",
         where,
-        "run app-ci for this commit; for commits from before, `adopt` records what is deployed",
+        "run app-ci for this commit, which records them",
     )
 
 
@@ -248,7 +248,11 @@ def desired_commit(facts: DeployFacts) -> str:
     candidates = [
         commit
         for commit in dict.fromkeys((facts.proposed, *facts.started))
-        if commit in main and commit not in facts.out and not comes_back(commit, facts.left, main)
+        if commit in main
+        and (
+            commit == facts.proposed  # a person has brought it back
+            or not (commit in facts.out or comes_back(commit, facts.left, main))
+        )
     ]
     if facts.tracked in main:  # a closed pull request does not take away what the branch has
         candidates.append(facts.tracked)
@@ -288,12 +292,12 @@ LENGTH: Final = 16
 """Hexadecimal digits of a digest; the description of a status is short."""
 
 
-def deploy_digest(commit: str, release: Release, configs: str, rest: Sequence[str] = ()) -> str:
-    """Return the digest of everything that decides a proposal; `rest` are code and options.
+def deploy_digest(commit: str, release: Release, configs: str) -> str:
+    """Return the digest of what decides a proposal, and moves; `configs` is the configs' head.
 
-    `configs` is the head of the configs branch.
+    Code and options are not part of it: they are in workflow files, which people change and start.
     """
-    text = json.dumps([commit, release.description, configs, *rest])
+    text = json.dumps([commit, release.description, configs])
     return hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
 
 

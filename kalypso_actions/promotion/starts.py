@@ -12,6 +12,7 @@ from typing import Final, Literal
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import Later, NewCommit, PostStatus, StartWorkflow
 from kalypso_actions.promotion import statuses
+from kalypso_actions.promotion.application import check_context, deploy_context
 from kalypso_actions.promotion.environments import FROM_CI
 from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, schedule_due
 from kalypso_actions.promotion.start_records import (
@@ -184,6 +185,60 @@ def check_promote_start(
         },
         record if promoted_commit else None,
         ref=ref,
+    )
+
+
+def deploy_start(
+    source: str,
+    workflow: str,
+    *,
+    environment: str,
+    commit: str,
+    origin: str,
+    attempt: int = 1,
+) -> StartWorkflow:
+    """Return the start of an application's deploy, with its record on the source commit.
+
+    The record brings the commit to the environment: the workflow takes the commit as a hint.
+    `origin` is the environment before, or `ci`.
+    """
+    record = starting(origin, attempt)
+    return StartWorkflow(
+        source,
+        workflow,
+        {"environment": environment, "commit_id": commit},
+        record_of(source, commit, deploy_context(environment), record),
+    )
+
+
+def check_start(
+    source: str,
+    workflow: str,
+    *,
+    environment: str,
+    commit: str,
+    gitops_commit: str | NewCommit,
+    attempt: int = 1,
+) -> StartWorkflow:
+    """Return the start of an application's check of a merge, with its record on `commit`.
+
+    This is the source commit that the GitOps commit tracks.
+    """
+    start = (check_context(environment), attempt)
+    status = (
+        _starting(start, gitops_commit)
+        if isinstance(gitops_commit, str)
+        else Later(_starting, start, gitops_commit, _starting(start, str(gitops_commit)))
+    )
+    return StartWorkflow(
+        source,
+        workflow,
+        {
+            "environment": environment,
+            "promoted_commit_id": commit,
+            "commit_id": gitops_commit,
+        },
+        PostStatus(repository=source, commit=commit, status=status, is_record=True),
     )
 
 

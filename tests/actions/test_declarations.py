@@ -13,7 +13,7 @@ import yaml
 from pydantic.fields import FieldInfo
 
 from kalypso_actions.commands import set_up
-from kalypso_actions.commands.registry import CHAIN, COMMANDS
+from kalypso_actions.commands.registry import ACTIONS
 from kalypso_actions.inputs.chain import ChainInputs, SetUpInputs, ValidateWorkloadInputs
 from kalypso_actions.inputs.values import Inputs, option_of
 from kalypso_actions.report.validate_document import OUTPUTS as VALIDATE_OUTPUTS
@@ -25,16 +25,16 @@ HEADINGS = {"all actions": "Common inputs", "set-up": "Any other command"}
 MODELS: dict[str, type[Inputs]] = {
     "set-up": SetUpInputs,
     "validate-workload": ValidateWorkloadInputs,
-    **{chain.name: chain.model for chain in CHAIN},
+    **{chain.name: chain.model for chain in ACTIONS.values()},
 }
 OUTPUTS = {
     "set-up": dict(set_up.OUTPUTS),
     "validate-workload": dict(VALIDATE_OUTPUTS),
-    **{chain.name: dict(chain.document.OUTPUTS) for chain in CHAIN},
+    **{chain.name: dict(chain.document.OUTPUTS) for chain in ACTIONS.values()},
 }
 NAMES = (
     *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll"),
-    *("preview", "preview-comment", "rollback", "validate-workload"),
+    *("preview", "preview-comment", "rollback", "app-ci", "app-deploy", "validate-workload"),
 )
 OF_THE_JOB = dict.fromkeys(("token", "job-token"), "${{ github.token }}")
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)
@@ -52,7 +52,11 @@ def own_first(model: type[Inputs]) -> list[FieldInfo]:
     """Return the inputs of a command: its own first, then the common ones."""
     inputs = [name for name in model.model_fields if name not in {"output", "verbose", "debug"}]
     depth = {
-        name: next(i for i, base in enumerate(model.__mro__) if name in base.__annotations__)
+        name: next(
+            (place, list(base.__annotations__).index(name))
+            for place, base in enumerate(model.__mro__)
+            if name in base.__annotations__
+        )
         for name in inputs
     }
     return [model.model_fields[name] for name in sorted(inputs, key=lambda name: depth[name])]
@@ -102,9 +106,9 @@ def value_of(model: type[Inputs], alias: str, text: str) -> Any:
     """Parse an input like the model; GitHub sends a missing input as an empty text."""
     name = next(name for name, field in model.model_fields.items() if field.alias == alias)
     required = {
-        str(field.alias): {"environment": "dev", "control-plane": "a/b"}.get(
-            str(field.alias), "0" * 40
-        )
+        str(field.alias): "a/b"
+        if field.alias and field.alias.endswith(("-repository", "-plane"))
+        else {"environment": "dev"}.get(str(field.alias), "0" * 40)
         for field in model.model_fields.values()
         if field.is_required()
     }
@@ -122,11 +126,11 @@ def literal(field: FieldInfo) -> bool:
     return "Literal" in str(field.annotation)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name in COMMANDS])
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ACTIONS])
 def test_the_page_says_which_permissions_a_command_needs(name: str) -> None:
     rows = table(name, "permission | in the | because it")
     assert [row[:2] for row in rows] == [
-        [f"`{row.name}: {row.level}`", row.place] for row in COMMANDS[name].permissions
+        [f"`{row.name}: {row.level}`", row.place] for row in ACTIONS[name].permissions
     ]
 
 

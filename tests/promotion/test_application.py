@@ -166,12 +166,12 @@ def test_whose_version_counts(
 
 @breaks(
     "what people closed is proposed again",
-    turned(desired_commit, "commit not in facts.out", "True"),
+    turned(desired_commit, "commit in facts.out", "False"),
     case="closed",
 )
 @breaks(
     "a rollback does not hold",
-    turned(desired_commit, "not comes_back(commit, facts.left, main)", "True"),
+    turned(desired_commit, "comes_back(commit, facts.left, main)", "False"),
     case="rolled back",
 )
 @breaks(
@@ -210,6 +210,9 @@ def test_whose_version_counts(
             id="an older one than is proposed",
         ),
         pytest.param({"asked": "c"}, "c", id="the first one"),
+        pytest.param(
+            {"tracked": "b", "proposed": "d", "left": "d", "out": "d"}, "d", id="is open again"
+        ),
     ],
 )
 def test_the_desired_commit(facts: dict[str, Any], commit: str) -> None:

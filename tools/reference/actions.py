@@ -14,8 +14,7 @@ from typing import Final
 import yaml
 from pydantic.fields import FieldInfo
 
-from kalypso_actions.cli.command_list import COMMANDS
-from kalypso_actions.commands.registry import CHAIN
+from kalypso_actions.commands.registry import ACTIONS as CHAIN_ACTIONS
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.inputs.chain import SetUpInputs, ValidateWorkloadInputs
 from kalypso_actions.inputs.values import Inputs, default_text, described, inputs_of, option_of
@@ -80,14 +79,14 @@ def _actions() -> Iterator[Action]:
         inputs=tuple(declared_inputs(ValidateWorkloadInputs)),
         outputs=VALIDATE_OUTPUTS,
     )
-    for chain in CHAIN:
+    for chain in CHAIN_ACTIONS.values():
         if chain.icon:
             yield Action(
                 command=chain.name,
                 path=f"actions/{chain.name}/action.yml",
                 source=_source(chain.model),
                 title=f"Kalypso: {chain.name}",
-                description=COMMANDS[chain.name].summary,
+                description=chain.summary,
                 icon=chain.icon,
                 inputs=tuple(declared_inputs(chain.model)),
                 outputs=chain.document.OUTPUTS,

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from kalypso_actions.commands.check_pages import PERMISSIONS as PAGES_PERMISSIONS
-from kalypso_actions.commands.registry import COMMANDS, Permission
+from kalypso_actions.commands.registry import ACTIONS as COMMANDS
+from kalypso_actions.commands.registry import Permission
 from kalypso_actions.inputs.chain import ChainInputs
 from tools.reference.actions import ACTIONS, Action, Input, declared_inputs
 from tools.reference.tables import table
@@ -31,7 +32,8 @@ grants them to the job's own token by `permissions:`, for its own repository onl
 
 ## Common inputs
 
-All actions have these inputs, but `validate-workload` has only `wheelhouse`:
+All actions have these inputs, but `validate-workload` has only `wheelhouse`, and the actions of an
+application have `source-repository` in place of `control-plane`:
 
 """
 
@@ -70,6 +72,14 @@ the pull request, in the job's summary, and as a commit status. See the page
 Comments on a pull request from a fork or of Dependabot, whose own preview may not: it takes the
 artifact of that preview. It runs in a workflow that the event `workflow_run` starts.
 """,
+    "app-ci": """\
+Records version and image of a commit of an application's source on the commit, after the build has
+pushed the image, and starts `app-deploy` for the first environments.
+""",
+    "app-deploy": """\
+Renders an application from its source and its configs, and proposes the tree to the environment's
+branch of its GitOps repository: one pull request for each environment, which it keeps up to date.
+""",
     "validate-workload": """\
 Checks the Workloads of an application's repository before the platform team sees them; see the page
 [for application teams](../guide/applications.md). It reads only the files of the checkout.
@@ -102,6 +112,15 @@ EXAMPLES: Final = {
     "poll": {},
     "preview": {"out": "kalypso-preview"},
     "preview-comment": {"file": "kalypso-preview/preview.json"},
+    "app-ci": {
+        "version": "0.0.1-${{ github.run_number }}",
+        "image-tag": "${{ needs.build.outputs.tag }}",
+    },
+    "app-deploy": {
+        "environment": "${{ inputs.environment }}",
+        "configs-repository": "${{ vars.CONFIGS_REPO }}",
+        "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+    },
     "validate-workload": {"path": "workload"},
     "set-up": {"run": "validate ."},
 }

@@ -15,6 +15,7 @@ from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
 from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.source_files import (
     Generated,
+    Machine,
     OpenPlace,
     Work,
     open_place,
@@ -171,9 +172,7 @@ class AppTree:
     changes: ApplicationChanges = field(default_factory=lambda: ApplicationChanges({}))
 
 
-def compute_tree(
-    inputs: AppInputs, context: LocalContext, repositories: AppRepositories
-) -> AppTree:
+def compute_tree(inputs: AppInputs, context: Machine, repositories: AppRepositories) -> AppTree:
     """Compute the tree up to the first step with problems. Raises KalypsoError."""
     source, configs = repositories.source, repositories.configs
     targets, findings = find_targets(
@@ -199,7 +198,7 @@ def compute_tree(
 
 
 def _generate(
-    tree: AppTree, inputs: AppInputs, context: LocalContext, repositories: AppRepositories
+    tree: AppTree, inputs: AppInputs, context: Machine, repositories: AppRepositories
 ) -> None:
     """Make the manifests and check them."""
     work = Work(
@@ -367,7 +366,9 @@ def variables_of(
     With upstream's modes, the GitOps tree gives the version, the image, and the commits of folders
     that are not clones; warn where an option differs.
     """
-    given = {name: getattr(inputs, option.replace("-", "_")) for name, option in OPTIONS.items()}
+    given = {
+        name: str(getattr(inputs, option.replace("-", "_"), "")) for name, option in OPTIONS.items()
+    }
     repository = given["SOURCE_REPO"] or source.name
     name = repository.rpartition("/")[2]
     derived = {

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kalypso_actions.commands.schedule.reading import BranchProposals, EnvironmentSnapshot
+from kalypso_actions.commands.shared.own_proposals import commit_to_propose, open_proposal
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops import proposal_decision, rejections
 from kalypso_actions.gitops.proposal_decision import (
-    OpenProposal,
     ProposalDecision,
     ProposedTree,
     propose,
@@ -76,14 +76,8 @@ class Proposal:
     @property
     def commit(self) -> str | NewCommit:
         """The commit to propose: the head of our branch if it proposes this tree already."""
-        own, branch = self.known.on_own_branch, self.branch
-        is_pushed = self.decision.action == "leave"
-        if own and own.fits and own.parent == branch.head:
-            same = self.proposed.digest, self.proposed.promoted_commit
-            is_pushed = is_pushed or (own.digest, own.promoted_commit) == same
-        if branch.own_head and is_pushed:
-            return branch.own_head
-        return NewCommit(branch.repository, branch.own_branch)
+        own = self.known.on_own_branch
+        return commit_to_propose(self.branch, own, self.proposed, self.decision)
 
     def warnings(self, others: Sequence[int]) -> Iterator[Problem]:
         """Yield warnings; `others` are people's pull requests that change the same files."""
@@ -198,8 +192,10 @@ def _proposal(
     snapshot: EnvironmentSnapshot,
 ) -> Proposal:
     proposed = propose(changes, branch.tree, plan.environment, plan.promoted_commit)
+    pull = next(iter((*known.of_role("ours"), *known.of_role("former"))), None)
+    already_open = open_proposal(pull, known.on_own_branch, branch)
     decision = proposal_decision.decide(
-        proposed, _open_proposal(known, branch), known.restrictions, force=inputs.force
+        proposed, already_open, known.restrictions, force=inputs.force
     )
     decision = proposal_decision.held(decision, snapshot.closed.description, force=inputs.force)
     auto_merge = proposal_decision.auto_merge(inputs.auto_merge, changes, branch.folder)
@@ -220,18 +216,3 @@ def _proposal(
     if present and present.means not in {"", mark.means} and changes.mass_removal is None:
         is_described = False  # a new text would no longer say who allowed a mass removal
     return replace(proposal, is_described=is_described)
-
-
-def _open_proposal(known: BranchProposals, branch: GitOpsBranch) -> OpenProposal | None:
-    """Return what our open pull request proposes; None without one.
-
-    A conflicting pull request does not fit: it needs a new commit.
-    """
-    pull = next(iter((*known.of_role("ours"), *known.of_role("former"))), None)
-    if pull is None:
-        return None
-    own = known.on_own_branch
-    if own is None:
-        return OpenProposal(None, None, fits=False)
-    conflicts = pull.mergeable is False and own.parent != branch.head
-    return replace(own, fits=own.fits and not conflicts)

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Final
 
-from kalypso_actions.clients.github import GitHubError, commits, issues, pull_requests
+from kalypso_actions.clients.github import commits, issues, pull_requests
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.labels import WITHDRAWN
-from kalypso_actions.gitops import proposed_commit
+from kalypso_actions.commands.shared.own_proposals import (
+    named_commit,
+    proposal_on_own_branch,
+    read_commit,
+)
 from kalypso_actions.gitops.merge_history import (
     MergeHistory,
     Rejection,
@@ -23,7 +27,6 @@ from kalypso_actions.gitops.proposal_decision import OpenProposal, ProposedTree
 from kalypso_actions.gitops.proposed_commit import (
     changed_content,
     digest_of,
-    tracked_commit,
     wanted_content,
 )
 from kalypso_actions.gitops.provenance import read_sources
@@ -37,7 +40,7 @@ from kalypso_actions.gitops.rejections import (
 )
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, ProposalOverview, PullRequest
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
 from kalypso_actions.planning.plan import Plan
 
@@ -66,18 +69,8 @@ class EarlierProposals:
 
     def on_own_branch(self) -> OpenProposal | None:
         """Return the proposal on our branch; None without a branch."""
-        branch = self.branch
-        commit = self._commit(branch.own_head) if branch.own_head else None
-        if commit is None:
-            return None
-        files = self._files(commit.id)
-        promoted_commit = self._promoted_commit(files)
-        if len(commit.parents) != 1:
-            return OpenProposal(None, promoted_commit, fits=False)
-        (parent,) = commit.parents
-        before = self._files(parent).entries()
-        fits = proposed_commit.fits(before, files.entries(), branch.tree, self.changes)
-        return OpenProposal(digest_of(commit.message), promoted_commit, fits, parent)
+        known = self.overview.own_commit
+        return proposal_on_own_branch(self.branch, self.changes, self.context, known)
 
     def restrictions(self, proposed: ProposedTree) -> Restrictions:
         """Return the restrictions of a proposal because of people's earlier rejections."""
@@ -225,14 +218,7 @@ class EarlierProposals:
     def _commit(self, commit: str) -> Commit | None:
         """Return a commit; None if the repository lost it, as after a forced push."""
         known = self.overview.own_commit
-        if known and known.id == commit:
-            return known
-        try:
-            return commits.get(self.context.github, self.branch.repository, commit)
-        except GitHubError as error:
-            if error.status in {404, 422}:
-                return None
-            raise
+        return read_commit(self.context, self.branch.repository, commit, known)
 
     def _merge_base(self, commit: str) -> str:
         branch = self.branch
@@ -242,7 +228,7 @@ class EarlierProposals:
         return self.context.repositories.open(self.branch.url, commit=commit)
 
     def _promoted_commit(self, files: RevisionFiles) -> str | None:
-        return tracked_commit(self._read(files, PROMOTED_COMMIT_FILE))
+        return named_commit(files, self.branch)
 
     def _read(self, files: RevisionFiles, place: str) -> bytes | None:
         path = self.branch.path_of(place)

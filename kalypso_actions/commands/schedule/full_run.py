@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from kalypso_actions.clients.git import PushConflictError
 from kalypso_actions.commands.schedule.decision import decide
 from kalypso_actions.commands.schedule.details import read_details
 from kalypso_actions.commands.schedule.document import (
@@ -47,8 +46,9 @@ from kalypso_actions.commands.schedule.reading import (
 )
 from kalypso_actions.commands.schedule.writes import ScheduleRun, ScheduleWrites, auto_merge_ends
 from kalypso_actions.commands.shared.auto_merge import disabled_on_failure, warnings_of_ended
-from kalypso_actions.commands.shared.carry_out import Done, MovedError, carry_out
+from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.own_proposals import while_others_write
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -61,10 +61,6 @@ from kalypso_actions.model.writes import (
 )
 from kalypso_actions.planning.fleet_checks.repositories import foreign_commits
 
-ATTEMPTS: Final = 6
-"""The most attempts: after a conflict, read everything again, because the other run may have older
-inputs."""
-
 SECONDARY: Final = (RecordTrees, StartWorkflow, WriteIssue, CloseIssue, PostStatus)
 """The writes without which the proposals stand: their refusal is a problem, and the run goes on."""
 
@@ -73,18 +69,8 @@ def run_in_full(inputs: ScheduleInputs, context: CommandContext) -> CommandResul
     """Render an environment and propose its tree; see `command.schedule`."""
     job, control_plane = context.runtime.job, context.control_plane
     run = ScheduleRun(inputs, control_plane, context.url(control_plane), job.actor, job.run_url)
-    attempts = ATTEMPTS
     warnings: list[Problem] = []
-    while True:
-        attempts -= 1
-        try:
-            return _attempt(run, context, warnings)
-        except (PushConflictError, MovedError) as error:
-            if not attempts:
-                raise
-            context.runtime.log(f"{error.problem.message}; everything is read again")
-            context.runtime.sleep(1)
-            context.remotes.forget_heads()
+    return while_others_write(lambda: _attempt(run, context, warnings), context)
 
 
 def _attempt(run: ScheduleRun, context: CommandContext, warnings: list[Problem]) -> CommandResult:

@@ -393,7 +393,9 @@ def _post(write: PostStatus, context: CommandContext, done: Done) -> None:
             return
     # The link of a status that the command itself links says something else than this run's page.
     run_url = "" if status.target_url else context.runtime.job.run_url
-    if statuses.post(context.github, write.repository, commit, status, run_url=run_url):
+    if statuses.post(
+        context.github, write.repository, commit, status, run_url=run_url, is_new=write.is_new
+    ):
         context.runtime.log(f"{commit[:7]}: {status.context}: {status.description}")
 
 

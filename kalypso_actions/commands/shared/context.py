@@ -37,7 +37,7 @@ from kalypso_actions.commands.shared.reading.control_plane import find_environme
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.inputs.chain import ChainInputs, PlanInputs
+from kalypso_actions.inputs.chain import GitHubInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
@@ -69,7 +69,11 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """GitHub, git, the control plane (`owner/name`), and the runtime of the command."""
+    """GitHub, git, the repository of the chain, and the runtime of the command.
+
+    The chain's records stand on commits of this repository, `owner/name`, and its workflows run
+    there: it is the `control_plane`, or the source of an application.
+    """
 
     github: GitHub
     remotes: RemoteRepositories
@@ -150,14 +154,14 @@ class CommandContext:
 
 
 @contextmanager
-def open_context(inputs: ChainInputs, runtime: Runtime) -> Iterator[CommandContext]:
+def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandContext]:
     """Connect to GitHub with the credentials of the inputs; delete copies at the end.
 
     Raises UsageError for missing or contradictory inputs.
     """
-    control_plane = inputs.control_plane or runtime.job.repository
+    control_plane = inputs.chain_repository or runtime.job.repository
     if not control_plane:
-        raise UsageError("control-plane is needed", advice="write it as owner/name")
+        raise UsageError(f"{inputs.chain_input} is needed", advice="write it as owner/name")
     server = GitHubServer.of_environment(runtime.environment)
     github = GitHub(
         server,
@@ -209,7 +213,7 @@ def control_plane_of_clone(environment: Mapping[str, str]) -> str:
     return GitHubServer.of_environment(environment).name_of(urls)
 
 
-def _auth(inputs: ChainInputs) -> TokenAuth | AppAuth:
+def _auth(inputs: GitHubInputs) -> TokenAuth | AppAuth:
     key = inputs.app_private_key.get_secret_value()
     if bool(inputs.app_id) != bool(key):
         missing = "app-private-key" if inputs.app_id else "app-id"

@@ -20,14 +20,14 @@ from kalypso_actions.commands.shared.context import (
 )
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem
-from kalypso_actions.inputs.chain import ChainInputs, RollbackInputs
+from kalypso_actions.inputs.chain import GitHubInputs, RollbackInputs
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.report import markdown
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.runner import read_job_context
 
-Model = TypeVar("Model", bound=ChainInputs)
+Model = TypeVar("Model", bound=GitHubInputs)
 
 
 def run_command(
@@ -41,8 +41,9 @@ def run_command(
     try:
         given = collect_inputs(command.model, options, runtime.environment)
         job = read_job_context(runtime.environment)
-        if not (given.get("control-plane") or job.repository):
-            given["control-plane"] = control_plane_of_clone(runtime.environment)
+        name = command.model.chain_input
+        if not (given.get(name) or job.repository):
+            given[name] = control_plane_of_clone(runtime.environment)
         inputs = checked_inputs(command.model, given)
         for secret in secrets_of(inputs):
             runtime.runner.mask(secret)

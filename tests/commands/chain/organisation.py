@@ -27,7 +27,7 @@ from jsonschema import Draft202012Validator
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.chain import ChainInputs
+from kalypso_actions.inputs.chain import GitHubInputs
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.runner import Runner, read_job_context
@@ -46,7 +46,7 @@ CLUSTER_TYPES: Final = ("drone", "large")
 NOON: Final = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 RUN: Final = 4711
 
-Model = TypeVar("Model", bound=ChainInputs)
+Model = TypeVar("Model", bound=GitHubInputs)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,8 @@ def _unreadable(branch: GitOpsBranch, context: CommandContext, error: KalypsoErr
             "correct the branch, or create it, for example in a clone of that repository: git "
             f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
         )
-    message = f"GitOpsRepo {branch.gitops_repo!r}: {message}"
+    if branch.gitops_repo:
+        message = f"GitOpsRepo {branch.gitops_repo!r}: {message}"
     return KalypsoError.of([Problem(message, branch.where, advice, "gitops-branch-unreadable")])
 
 

@@ -1,0 +1,297 @@
+"""An environment of an application as its repositories record it at one moment.
+
+    moment = read_moment(places, "dev", context)
+    moment.tracked, moment.proposed, moment.release(commit)
+
+The commands of the chain decide from it alone: every start only says when to look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from kalypso_actions.clients.github import issues, pull_requests, statuses
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.commands.shared.own_statuses import own_statuses_of
+from kalypso_actions.commands.shared.reading.base_trees import read_gitops_branch
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
+from kalypso_actions.gitops.provenance import tree_id
+from kalypso_actions.gitops.rejections import closed_by_people
+from kalypso_actions.model.application import RECORD_FILE
+from kalypso_actions.model.github import CommitStatus, PullRequest
+from kalypso_actions.model.history import Ancestry
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.layout import OWN_BRANCHES, PROMOTED_COMMIT_FILE
+from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.promotion.application import (
+    ORDER_FILE,
+    Release,
+    ReleaseBy,
+    deploy_context,
+    makes_releases,
+    no_release,
+    read_order,
+    release_of,
+)
+from kalypso_actions.promotion.cd_decision import left_commits
+from kalypso_actions.promotion.start_records import (
+    StartRecord,
+    read_record,
+    read_trees,
+    tree_context,
+)
+from kalypso_actions.promotion.statuses import posted_by_chain
+
+NEWEST: Final = 100
+"""The commits of main whose records are read; newer commits replace older ones."""
+
+MAX_COMMITS: Final = 1000
+"""The most commits of a GitOps branch to read."""
+
+Statuses = Mapping[str, Mapping[str, CommitStatus]]
+"""The chain's latest statuses of commits by context, in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationPlaces:
+    """The repositories of an application as owner/name, and whose version records count."""
+
+    source: str
+    configs: str
+    gitops: str
+    release_by: ReleaseBy = "job"
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedProposal:
+    """A pull request of ours that people closed: the commit that it tracks, and its digest."""
+
+    number: int
+    commit: str
+    digest: str | None
+
+
+@dataclass(slots=True)
+class ApplicationMoment:
+    """An environment of an application.
+
+    `main` is the ancestry of the source's main, `configs_head` the head of the configs branch.
+    `named` is the commit that the tracking file names, `tree` the id of the branch's tree. `pull`
+    is our open pull request; `own_named` is the commit that its tree names.
+    """
+
+    places: ApplicationPlaces
+    name: str
+    main: Ancestry
+    configs_head: str
+    branch: GitOpsBranch
+    named: str
+    tree: str
+    statuses: Statuses
+    context: CommandContext
+    pull: PullRequest | None = None
+    own_named: str = ""
+    _releases: dict[str, tuple[Release | None, Problem | None]] = field(default_factory=dict)
+
+    @property
+    def where(self) -> Location:
+        """The place of the source."""
+        return Location(self.context.url(self.places.source))
+
+    def status(self, commit: str, status_context: str) -> CommitStatus | None:
+        """Return the chain's latest status of a commit in a context."""
+        return self.statuses.get(commit, {}).get(status_context.lower())
+
+    def record(self, commit: str) -> StartRecord | None:
+        """Return the record of deploy on a commit."""
+        return read_record(self.status(commit, deploy_context(self.name)))
+
+    def trees(self, commit: str) -> tuple[str, ...]:
+        """Return the ids of the trees that Kalypso has proposed here for a commit."""
+        status = self.status(commit, tree_context(self.name))
+        identity = self.context.github.identity(self.places.source)
+        return read_trees(status) if status and identity.is_of_chain(status.author) else ()
+
+    @property
+    def tracked(self) -> str:
+        """The commit that the environment has; "" if Kalypso has not proposed it here.
+
+        A branch of which Kalypso has no record, such as that of a new ring, has what it names.
+        """
+        is_known = any(self.trees(commit) for commit in self.statuses)
+        return self.named if self.trees(self.named) or not is_known else ""
+
+    @property
+    def proposed(self) -> str:
+        """The commit of our open pull request; "" without one that Kalypso has proposed."""
+        return self.own_named if self.pull and self.trees(self.own_named) else ""
+
+    def release(self, commit: str) -> Release:
+        """Return the release of a commit. Raises UsageError without one, or with two."""
+        release, problem = self._release(commit)
+        if release is None:
+            by = self.places.release_by
+            raise UsageError.of([problem or no_release(commit, by, self.where)])
+        return release
+
+    def has_release(self, commit: str) -> bool:
+        """Whether a commit has exactly one release."""
+        return self._release(commit)[0] is not None
+
+    def _release(self, commit: str) -> tuple[Release | None, Problem | None]:
+        if commit not in self._releases:
+            github, source = self.context.github, self.places.source
+            counts = makes_releases(github.identity(source), self.places.release_by)
+            posted = statuses.history(github, source, commit)
+            self._releases[commit] = release_of(posted, counts, commit, self.where)
+        return self._releases[commit]
+
+    def left(self) -> frozenset[str]:
+        """Return the commits that people rolled the environment back from."""
+        return left_commits(self.named or None, [*self._named_before()], self.main)
+
+    def _named_before(self) -> Iterator[str]:
+        """Yield the commits that the tracking file has named, newest first."""
+        remotes, branch = self.context.remotes, self.branch
+        line = islice(remotes.history(branch.url, branch.head), MAX_COMMITS)
+        versions = [
+            version
+            for commit in line
+            for version in [commit.changes.get(PROMOTED_COMMIT_FILE)]
+            if version
+        ]
+        ids = {each.after.object_id for each in versions if each.after}
+        contents = remotes.blobs(branch.url, ids) if ids else {}
+        for version in versions:
+            if version.after and version.after.object_id in contents:
+                yield tracked_commit(contents[version.after.object_id]) or ""
+
+    def earlier(self) -> tuple[list[ClosedProposal], ClosedProposal | None]:
+        """Return our proposals that people closed since the latest merge, and the merged one.
+
+        Older ones do not matter: the environment has had a newer one since.
+        """
+        github, branch = self.context.github, self.branch
+        closed: list[ClosedProposal] = []
+        pages = pull_requests.closed_pages(
+            github,
+            branch.repository,
+            head=branch.own_branch,
+            base=branch.branch,
+            without=WITHDRAWN,
+        )
+        for pull in (pull for page in pages for pull in page):
+            if pull.merged:
+                return closed, self._proposal(pull)
+            if closed_by_people(issues.events(github, branch.repository, pull.number)):
+                proposal = self._proposal(pull)
+                closed += [proposal] if proposal else []
+        return closed, None
+
+    def _proposal(self, pull: PullRequest) -> ClosedProposal | None:
+        """Return what a closed pull request proposed; None if its commit is gone."""
+        try:
+            named = self.named_at(pull.head_commit)
+            line = self.context.remotes.history(self.branch.url, pull.head_commit)
+            message = next(commit.message for commit in line)
+        except KalypsoError:
+            return None
+        return ClosedProposal(pull.number, named, digest_of(message))
+
+    def named_at(self, commit: str) -> str:
+        """Return the commit of the source that the tree of a GitOps commit names; "" for none."""
+        files = self.context.repositories.open(self.branch.url, commit=commit)
+        if PROMOTED_COMMIT_FILE not in files.entries():
+            return ""
+        return _commit(files.read([PROMOTED_COMMIT_FILE])[PROMOTED_COMMIT_FILE])
+
+
+def _commit(content: bytes | None) -> str:
+    commit = tracked_commit(content) or ""
+    return commit if is_commit_id(commit) else ""
+
+
+def read_main(source: str, context: CommandContext) -> tuple[str, Ancestry]:
+    """Return the name of the source's main branch, and its ancestry. Raises KalypsoError."""
+    url, main = context.url(source), context.main()
+    return main, context.remotes.ancestry(url, context.remotes.heads(url, [main])[main])
+
+
+def read_environments(source: str, context: CommandContext) -> dict[str, Environment]:
+    """Return the environments that the source's main names, in order; none without the file.
+
+    Raises KalypsoError.
+    """
+    files = context.repositories.open(context.url(source), branch=context.main())
+    content = files.read([ORDER_FILE])[ORDER_FILE] if ORDER_FILE in files.entries() else None
+    return read_order(content, context.url(source))
+
+
+def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -> ApplicationMoment:
+    """Read an environment. Raises KalypsoError if a repository or a branch cannot be read.
+
+    The heads of our own branches are read before the configs: if a later push finds the same
+    heads, no other run has proposed newer configs.
+    """
+    url = context.url(places.gitops)
+    branch = GitOpsBranch(
+        repository=places.gitops,
+        url=url,
+        branch=name,
+        folder="",
+        where=Location(url),
+        own_branch=f"{OWN_BRANCHES}{name}",
+    )
+    branch = read_gitops_branch(branch, context)
+    configs = context.url(places.configs)
+    configs_head = context.remotes.heads(configs, [name]).get(name)
+    if configs_head is None:
+        raise KalypsoError(
+            f"the configs have no branch {name!r}",
+            Location(configs),
+            "create it with the configuration of the environment, or correct the environment",
+        )
+    main, ancestry = read_main(places.source, context)
+    files = context.repositories.open(url, commit=branch.head)
+    record = files.read([RECORD_FILE])[RECORD_FILE] if RECORD_FILE in files.entries() else None
+    moment = ApplicationMoment(
+        places=places,
+        name=name,
+        main=ancestry,
+        configs_head=configs_head,
+        branch=branch,
+        named=_commit(branch.tree.promoted_commit),
+        tree=tree_id(record, files.folder_ids("")),
+        statuses={},
+        context=context,
+    )
+    pulls = pull_requests.find(
+        context.github, places.gitops, head=branch.own_branch, base=branch.branch
+    )
+    moment.pull = next(iter(pulls), None)
+    if moment.pull and branch.own_head:
+        # Raises for the pull request of somebody else.
+        pull_requests.is_own(context.github, places.gitops, moment.pull)
+        moment.own_named = moment.named_at(branch.own_head)
+    moment.statuses = _read_statuses(moment, main)
+    return moment
+
+
+def _read_statuses(moment: ApplicationMoment, main: str) -> Statuses:
+    """Return the chain's statuses of main's newest commits, and of those that trees name."""
+    context, source = moment.context, moment.places.source
+    newest = statuses.of_history(context.github, source, main, NEWEST)
+    identity = context.github.identity(source)
+    own: dict[str, Mapping[str, CommitStatus]] = {
+        commit: posted_by_chain(posted, identity, any_app=True) for commit, posted in newest.items()
+    }
+    others = {moment.named, moment.own_named} - own.keys() - {""}
+    if others:
+        own |= own_statuses_of(context, sorted(others), any_app=True)
+    return own

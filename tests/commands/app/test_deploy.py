@@ -1,0 +1,331 @@
+"""Stories of an application's proposals: promotion, configuration, closing, reverting, editing."""
+
+from __future__ import annotations
+
+import pytest
+
+from kalypso_actions.errors import UsageError
+from kalypso_actions.model.own_account import JOBS
+from tests.commands.app.shop import CONFIGS, GITOPS, SOURCE, Application
+from tests.commands.chain.killing import is_killed
+
+
+def actions(web: Application, *environments: str) -> list[str]:
+    """Return what deploy does now in environments."""
+    return [web.deploy(each).document.action for each in environments]  # type: ignore[attr-defined]
+
+
+def test_a_commit_is_promoted_by_one_pull_request(web: Application) -> None:
+    first = web.released("1")
+    document = web.deploy().document
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '1'"
+    assert sorted(label["name"] for label in pull["labels"]) == ["kalypso", "promoted"]
+    assert pull["head"]["ref"] == "kalypso/dev"
+    assert "**promotes** `1`" in pull["body"]
+    assert document.outputs()["pull-request-url"] == pull["html_url"]
+    statuses = web.statuses(first)
+    assert statuses["dev"] == ("pending", "Promoted 1")
+    assert statuses["kalypso / version"] == ("success", f"1 1@sha256:{'a' * 8}")
+    assert statuses["kalypso / deploy dev"][1].startswith("Scheduled: ")
+    web.merge_open()
+    assert web.tracking("dev", "Promoted_Commit_Id") == first
+    assert web.tracking("dev", "Version") == "1"
+    assert (
+        "acme/web/web:1@sha256:aaaaaaaa" in web.acme.files("dev", GITOPS)["eu/gen_manifests.yaml"]
+    )
+    assert actions(web, "dev", "stage") == ["none", "nothing"]
+    # A newer commit replaces the older one in the same pull request.
+    second = web.released("2")
+    web.deploy()
+    third = web.released("3")
+    web.deploy()
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '3'"
+    assert "which has `1`" in pull["body"]
+    assert web.statuses(second)["dev"] == ("pending", f"Superseded by {third[:7]}")
+    assert web.statuses(third)["dev"] == ("pending", "Promoted 3")
+    # A doubled or late start changes nothing.
+    before = web.acme.writes()
+    assert actions(web, "dev", "dev") == ["leave", "leave"]
+    assert web.deploy(commit=second).document.action == "leave"  # type: ignore[attr-defined]
+    assert web.acme.writes() == before
+
+
+def test_a_configuration_stays_in_its_environment(web: Application) -> None:
+    commit = web.released("1")
+    web.deploy()
+    web.merge_open()
+    # A change that no manifest shows proposes nothing.
+    web.acme.commit({"README.md": "about"}, "dev", CONFIGS)
+    assert actions(web, "dev") == ["none"]
+    configs = web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    assert actions(web, "dev") == ["create"]
+    (pull,) = web.pulls()
+    assert [label["name"] for label in pull["labels"]] == ["kalypso"]
+    assert "changes the **configuration**" in pull["body"]
+    assert web.statuses(configs, CONFIGS)["dev"] == ("pending", "Promoted")
+    assert web.statuses(commit)["dev"] == ("pending", "Promoted 1")
+    web.acme.close(pull["number"], GITOPS)
+    assert actions(web, "dev", "dev") == ["stop", "stop"]
+    web.acme.commit({"africa/values.yaml": ""}, "dev", CONFIGS)
+    assert actions(web, "dev") == ["create"]
+    web.merge_open()
+    assert web.tracking("dev", "Version") == "1"
+    assert "africa/gen_manifests.yaml" in web.acme.files("dev", GITOPS)
+
+
+def test_a_configuration_joins_an_open_promotion(web: Application) -> None:
+    """Upstream would deploy the older version again."""
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    commit = web.released("2")
+    web.deploy()
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    # Upstream's starter names the tracked commit, and a person's token starts it.
+    tracked = web.tracking("dev", "Promoted_Commit_Id")
+    assert web.deploy(actor="somebody", commit=tracked, promotion="n").document.commit == commit  # type: ignore[attr-defined]
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '2'"
+    assert "promoted" in {label["name"] for label in pull["labels"]}
+    web.merge_open()
+    assert "asia/gen_manifests.yaml" in web.acme.files("dev", GITOPS)
+
+
+def test_what_people_close_stays_out_until_a_person_names_it(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    second = web.released("2")
+    web.deploy()
+    (pull,) = web.pulls()
+    web.acme.close(pull["number"], GITOPS)
+    assert actions(web, "dev") == ["none"]
+    assert web.pulls() == []
+    # Not even a configuration brings it.
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deploy(commit=second).document.version == "1"  # type: ignore[attr-defined]
+    assert web.deploy(commit=second, actor="octocat").document.version == "2"  # type: ignore[attr-defined]
+    # Later runs keep what the person has started.
+    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    web.acme.close(web.pulls()[0]["number"], GITOPS)
+    web.released("3")
+    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+
+
+def test_a_reverted_merge_holds_until_a_newer_commit(web: Application) -> None:
+    first = web.released("1")
+    web.deploy()
+    web.merge_open()
+    before = web.acme.files("dev", GITOPS)
+    second = web.released("2")
+    web.deploy()
+    web.merge_open()
+    after = web.acme.files("dev", GITOPS)
+    web.acme.commit(
+        {path: before.get(path) for path in before.keys() | after.keys()}, "dev", GITOPS
+    )
+    assert web.tracking("dev", "Promoted_Commit_Id") == first
+    web.release(second, "2")  # the build runs again
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.pulls() == []
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    web.released("3")
+    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+
+
+def test_an_older_commit_needs_a_person_and_a_word(web: Application) -> None:
+    first = web.released("1")
+    web.deploy()
+    web.merge_open()
+    web.released("2")
+    web.deploy()
+    web.merge_open()
+    with pytest.raises(UsageError, match="is older than"):
+        web.deploy(actor="octocat", commit=first)
+    with pytest.raises(UsageError, match="only a person may give allow-rollback"):
+        web.deploy(commit=first, allow_rollback="true")
+    assert web.deploy(actor="octocat", commit=first, allow_rollback="true").document.version == "1"  # type: ignore[attr-defined]
+    assert "**goes back** to `1`" in web.pulls()[0]["body"]
+    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+
+
+def test_a_new_ring_takes_what_its_branch_inherits(web: Application) -> None:
+    commit = web.released("1")
+    web.deploy()
+    web.merge_open()
+    inherited = web.acme.files("dev", GITOPS)
+    kept = {path: text for path, text in inherited.items() if path.startswith(".github/")}
+    web.acme.commit({**kept, "README.md": None}, "stage", GITOPS)
+    document = web.deploy("stage").document
+    assert (document.commit, document.promoted) == (commit, False)  # type: ignore[attr-defined]
+    (pull,) = web.pulls("stage")
+    assert [label["name"] for label in pull["labels"]] == ["kalypso"]
+    assert "stage" not in web.statuses(commit)
+    web.merge_open("stage")
+    assert "environment: stage" in web.acme.files("stage", GITOPS)["eu/gen_manifests.yaml"]
+
+
+def test_a_tracking_file_by_hand_brings_nothing(web: Application) -> None:
+    """Whoever may write in the GitOps repository alone promotes nothing."""
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    second = web.released("2")
+    web.acme.commit({".github/tracking/Promoted_Commit_Id": second}, "dev", GITOPS)
+    web.deploy()
+    third = web.push()
+    web.release(third, "3", start_deploy="false")
+    web.acme.commit({".github/tracking/Promoted_Commit_Id": third}, "dev", GITOPS)
+    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    # Nor does our own branch.
+    (pull,) = web.pulls()
+    web.acme.commit({".github/tracking/Promoted_Commit_Id": third}, pull["head"]["ref"], GITOPS)
+    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert "dev" not in web.statuses(third)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"version": "2"}, "not with version '2'"),
+        ({"image_tag": "evil"}, "not with image-tag 'evil'"),
+        ({"image_name": "ghcr.io/eve/web"}, "not with image-name"),
+    ],
+)
+def test_inputs_must_be_those_of_the_record(
+    web: Application, given: dict[str, str], message: str
+) -> None:
+    commit = web.released("1")
+    with pytest.raises(UsageError, match=message):
+        web.deploy(commit=commit, **given)
+    assert web.pulls() == []
+    web.deploy(commit=commit, version="1")
+    assert len(web.pulls()) == 1
+
+
+def test_a_version_by_others_neither_counts_nor_hides_ours(web: Application) -> None:
+    commit = web.released("1")
+    body = {"context": "kalypso / version", "description": "6 evil", "state": "success"}
+    for login in ("eve", "other[bot]"):
+        token = web.acme.sandbox.create_token("user", None, login=login, owner="acme")
+        web.acme.ask("POST", f"{SOURCE}/statuses/{commit}", body, token=token)
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    job = web.acme.sandbox.create_token("user", None, login=JOBS, owner="acme")
+    web.acme.ask("POST", f"{SOURCE}/statuses/{commit}", body, token=job)
+    with pytest.raises(UsageError, match="contradicting records"):
+        web.deploy()
+
+
+def test_with_the_app_only_its_versions_count(web: Application) -> None:
+    number, key = web.acme.sandbox.create_app("acme")
+    app = {"app_id": str(number), "app_private_key": key, "release_by": "app"}
+    job = web.acme.sandbox.create_token("user", None, login=JOBS, owner="acme")
+    commit = web.push()
+    web.release(commit, token=job)
+    with pytest.raises(UsageError, match="no status 'kalypso / version' of the App"):
+        web.deploy(**app)
+    web.release(commit, "1", **app)
+    assert web.deploy(**app).document.version == "1"  # type: ignore[attr-defined]
+
+
+def test_a_refused_tree_is_told_and_repaired_by_its_configuration(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    commit = web.released("2")
+    result = web.deploy(scan="grep -q evil $KALYPSO_IMAGES || exit 3")
+    assert result.failed
+    assert web.statuses(commit)["dev"] == (
+        "failure",
+        "Failed to deploy: the scan command ended with exit code 3",
+    )
+    assert web.statuses(commit)["kalypso / deploy dev"][1].startswith("Blocked: ")
+    assert web.pulls() == []
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    scan = 'test "$(cat $KALYPSO_IMAGES)" = "ghcr.io/acme/web/web:2@sha256:aaaaaaaa" '
+    scan += "&& test -f $KALYPSO_TREE/asia/gen_manifests.yaml"
+    assert web.deploy(scan=scan).document.version == "2"  # type: ignore[attr-defined]
+    assert web.statuses(commit)["dev"] == ("pending", "Promoted 2")
+
+
+def test_a_mass_removal_needs_a_person(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    gone = dict.fromkeys(("eu/values.yaml", "us/values.yaml"))
+    configs = web.acme.commit({**gone, "asia/values.yaml": ""}, "dev", CONFIGS)
+    result = web.deploy()
+    assert result.failed
+    assert web.statuses(configs, CONFIGS)["dev"][0] == "failure"
+    assert web.pulls() == []
+    web.deploy(actor="octocat", allow_removals="true")
+    web.merge_open()
+    assert "eu/gen_manifests.yaml" not in web.acme.files("dev", GITOPS)
+
+
+def test_a_branch_that_moves_under_the_proposal_is_followed(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    web.released("2")
+    web.deploy()
+    manifest = web.acme.files("dev", GITOPS)["eu/gen_manifests.yaml"]
+    web.acme.commit({"eu/gen_manifests.yaml": manifest + "# by hand\n"}, "dev", GITOPS)
+    result = web.deploy()
+    assert result.document.action == "update"  # type: ignore[attr-defined]
+    assert any("edited" in entry.message for entry in result.document.warnings)
+    web.merge_open()
+    assert "by hand" not in web.acme.files("dev", GITOPS)["eu/gen_manifests.yaml"]
+
+
+def test_auto_merge_merges_and_starts_the_check(web: Application) -> None:
+    commit = web.released("1")
+    web.deploy(auto_merge="always")
+    assert web.pulls() == []
+    assert web.tracking("dev", "Promoted_Commit_Id") == commit
+    started = web.acme.dispatches()[-1]
+    assert (started.workflow, started.repository) == ("post-deployment.yml", SOURCE)
+    assert started.inputs == {
+        "environment": "dev",
+        "promoted_commit_id": commit,
+        "commit_id": web.acme.head("dev", GITOPS),
+    }
+    assert web.statuses(commit)["kalypso / check dev"][1].startswith("Starting, attempt 1: ")
+
+
+def test_killed_anywhere_and_run_again(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    commit = web.released("2")
+    writes = 0
+    while is_killed(writes, web.deploy):
+        writes += 1
+        assert writes < 20
+    assert writes >= 3
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '2'"
+    assert web.statuses(commit)["dev"] == ("pending", "Promoted 2")
+    assert web.statuses(commit)["kalypso / tree dev"][1].startswith("Written: ")
+    before = web.acme.writes()
+    web.deploy()
+    assert web.acme.writes() == before
+
+
+def test_a_dry_run_writes_nothing(web: Application) -> None:
+    web.released("1")
+    before = web.acme.writes()
+    document = web.deploy(dry_run="true").document
+    assert [(entry.kind, entry.repository) for entry in document.writes] == [
+        ("push", GITOPS),
+        ("post status", SOURCE),
+        ("open pull request", GITOPS),
+        ("post status", SOURCE),
+        ("post status", SOURCE),
+    ]
+    assert web.acme.writes() == before
