@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from typing import Final
 
 from kalypso_actions.commands.shared.cluster_reports import (
     AddedReports,
+    SourceChecks,
     observe,
     open_cluster_reports,
 )
@@ -26,6 +28,7 @@ from kalypso_actions.compliance.cluster_states import (
     of_same_clusters,
     synced_commit,
 )
+from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import ClustersInputs
 from kalypso_actions.model.cluster_reports import ClusterReport
@@ -63,15 +66,21 @@ def clusters(
             problems += item.problems
             for branch in observed_branches(context, pipeline, item):
                 of_sources: list[OfSource] = []
+                is_complete = True
                 for source in added.sources:
                     try:
                         of_source, told = observe(source, branch.followed)
+                        if isinstance(source, SourceChecks):
+                            told += _faults(source.checks(branch.followed))
                     except KalypsoError as error:
                         problems += error.problems
+                        is_complete = False
                         continue
                     warnings += told
                     of_sources += [(source.title, report) for report in of_source]
-                entries.append(_entry(item.environment.name, branch, of_sources, context))
+                entries.append(
+                    _entry(item.environment.name, branch, of_sources, context, is_complete)
+                )
     return ClustersDocument(
         control_plane=context.control_plane,
         at=context.runtime.now(),
@@ -86,10 +95,25 @@ def _once(problems: Iterable[Problem]) -> Iterator[Problem]:
     return iter(dict.fromkeys(problems))
 
 
+def _faults(checks: Iterable[Check]) -> tuple[Problem, ...]:
+    """Return what `kalypso doctor` finds in how clusters report."""
+    return tuple(Problem(check.text, advice=check.advice) for check in checks if check.advice)
+
+
+NOT_READ: Final = "not known", "a source could not be read"
+
+
 def _entry(
-    environment: str, branch: ObservedBranch, reports: list[OfSource], context: CommandContext
+    environment: str,
+    branch: ObservedBranch,
+    reports: list[OfSource],
+    context: CommandContext,
+    is_complete: bool,
 ) -> ObservedBranchEntry:
-    """Return the clusters of a branch, with the reports behind the state of each."""
+    """Return the clusters of a branch, with the reports behind the state of each.
+
+    `is_complete`: all sources were read, so that a cluster without a report is silent.
+    """
     tree = branch.tree
     now = context.runtime.now()
     same = tuple(of_same_clusters([report for _, report in reports], tree))
@@ -114,11 +138,15 @@ def _entry(
                     (name.lower(), cluster.cluster_type) in expected
                     for name in (cluster.id, cluster.name)
                 ),
-                state=cluster.state,
-                reason=cluster.reason,
-                reports=tuple(of_cluster.get((cluster.id.lower(), cluster.cluster_type), ())),
+                state=state,
+                reason=reason,
+                reports=tuple(told),
             )
             for cluster in verdict.clusters
+            for told in [of_cluster.get((cluster.id.lower(), cluster.cluster_type), [])]
+            for state, reason in [
+                (cluster.state, cluster.reason) if told or is_complete else NOT_READ
+            ]
         ),
         missing=verdict.missing,
         unlisted=tree.unlisted,

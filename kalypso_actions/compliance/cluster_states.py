@@ -370,8 +370,10 @@ class _ReportJudge:
             return "progressing", "it has not begun to apply the commit; the one before fails"
         only_in_progress = unready and all(map(_is_in_progress, unready))
         in_grace = self.now - self._failing_since(unready) <= self.requirements.grace
-        if in_grace or provisioning in BEING_SET_UP or (only_in_progress and not broken):
-            return "progressing", self._reason(unready)
+        is_working = provisioning in BEING_SET_UP or (only_in_progress and not broken)
+        if in_grace or is_working:
+            after = f" (fails after {self.requirements.grace.total_seconds():.0f} s)"
+            return "progressing", self._reason(unready) + ("" if is_working else after)
         return "failed", self._reason(unready)
 
     def _unready_conditions(self) -> tuple[list[Condition], list[Condition]]:
@@ -429,9 +431,11 @@ class _ReportJudge:
         if synced_at and (report.reported_at is None or report.reported_at < synced_at):
             return "progressing", "it has not reported since it synced the commit"
         if self.now - (synced_at or self.started) < settle:
+            # Only the Kustomizations of Flux can name the commit that they have applied.
+            has_names = any(path.kustomization for path in report.paths)
+            names = "names no applied commit, and " if has_names else ""
             return "progressing", (
-                "it names no applied commit, and has complied for less than "
-                f"{settle.total_seconds():.0f} s"
+                f"it {names}has complied for less than {settle.total_seconds():.0f} s"
             )
         return "compliant", ""
 

@@ -86,6 +86,34 @@ def reports_of_statuses(
     return reports, tuple(unlisted)
 
 
+def unlisted_pairs(pairs: Iterable[str], followed: FollowedTree) -> Iterator[Problem]:
+    """Yield a warning for each `cluster/cluster type` that reports and is not listed."""
+    known = {name.lower() for name in followed.cluster_types}
+    for pair in pairs:
+        advice = "add the cluster to the annotation kalypso.io/clusters of its ClusterType, or "
+        message, cluster_type = f"{pair} reports, and is not listed", pair.partition("/")[2]
+        if cluster_type not in known:
+            message += f": no ClusterType here is named {cluster_type}"
+            advice = ""
+        advice += "correct the name in its statuses"
+        yield Problem(message, advice=advice, code="cluster-unlisted")
+
+
+def nobody_expected(place: str, followed: FollowedTree) -> Problem:
+    """Return the warning that the statuses of a branch are not read."""
+    why, advice = "no cluster is expected there", "list the clusters in the annotation "
+    advice += "kalypso.io/clusters of ClusterTypes"
+    if followed.exempt:
+        why = "the cluster types that list clusters have no assignment there, or compliance: none"
+        advice = "merge the pull request of schedule, or remove the annotation "
+        advice += "kalypso.io/compliance: none"
+    return Problem(
+        f"the commit statuses on {place} are not read: {why}",
+        advice=advice,
+        code="clusters-unlisted",
+    )
+
+
 def _pair(cluster: ExpectedCluster) -> tuple[str, str]:
     return cluster_name(cluster.name).lower(), cluster.cluster_type.lower()
 
@@ -115,6 +143,11 @@ def faults_of_statuses(
             trusted.append((index, f"{context.cluster}/{context.cluster_type}", status))
         elif context:
             strangers.setdefault(status.author or "a deleted account", status.context)
+    nameless = {
+        status.context: status.author
+        for _, status in posted
+        if status.context.lower().startswith(CONTEXT) and not cluster_context(status.context)
+    }
     other_texts = {
         status.description: pair
         for _, pair, status in trusted
@@ -125,6 +158,11 @@ def faults_of_statuses(
             f"{author} posts statuses of clusters, such as {context_text}, and status-authors does "
             "not name it: they do not count",
             advice="add the login to status-authors if clusters post by it",
+        )
+    for context_text, author in nameless.items():
+        yield Problem(
+            f"{author} posts the context {context_text}, which names no cluster and cluster type",
+            advice="write the context as cluster/<cluster>/<cluster type>",
         )
     for uid, context_text in providers.items():
         yield Problem(

@@ -366,15 +366,20 @@ def _missing_in_environments(
     of_environments: Mapping[str, SettingNames],
     needed: Mapping[str, Sequence[str]],
 ) -> Iterator[Check]:
-    for environment, of_environment in of_environments.items():
-        for file, names in used.items():
-            for name in sorted(names.in_environment - names.elsewhere):
-                if not _is_required(name, needed[environment]):
-                    continue
-                if _is_set(name, of_repository) or _is_set(name, of_environment):
-                    continue
-                where = f"for the repository, or for the GitHub environment {environment}"
-                yield _missing(place, name, f"for {environment} in {file}", where)
+    for file, names in used.items():
+        for name in sorted(names.in_environment - names.elsewhere):
+            lacking = [
+                environment
+                for environment, of_environment in of_environments.items()
+                if _is_required(name, needed[environment])
+                and not _is_set(name, of_repository)
+                and not _is_set(name, of_environment)
+            ]
+            if lacking:
+                listed = ", ".join(lacking)
+                noun = "environment" if len(lacking) == 1 else "environments"
+                where = f"for the repository, or for the GitHub {noun} {listed}"
+                yield _missing(place, name, f"for {listed} in {file}", where)
 
 
 def _is_required(name: str, sources: Sequence[str]) -> bool:
@@ -393,7 +398,12 @@ def _missing(place: str, name: str, users: str, where: str) -> Check:
     text = f"the {noun} {short} is not set ({users})"
     known = short.startswith(("KALYPSO_", "AZURE_")) or short.endswith("_TOKEN")
     page = SECRETS_PAGE if kind == "secrets" else VARIABLES_PAGE
-    return (problem if known else warning)(place, text, f"set it {where}", page)
+    elsewhere = (
+        f", or set {CLUSTER_REPORTS} if the clusters are not on Azure"
+        if short in NAMES_OF_SOURCES[DEFAULT_CLUSTER_REPORTS]
+        else ""
+    )
+    return (problem if known else warning)(place, text, f"set it {where}{elsewhere}", page)
 
 
 def _is_set(name: str, names: SettingNames) -> bool:

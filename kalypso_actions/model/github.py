@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 Relation = Literal["identical", "ahead", "behind", "diverged"]
@@ -175,10 +176,11 @@ class AppInstallation(NamedTuple):
 
 
 class SettingNames(NamedTuple):
-    """The names of secrets and variables, in upper case."""
+    """The names of secrets and variables, in upper case, and the values of the repository's."""
 
     secrets: frozenset[str] = frozenset()
     variables: frozenset[str] = frozenset()
+    values: Mapping[str, str] = MappingProxyType({})
 
 
 class ActionsSettings(NamedTuple):

@@ -86,12 +86,16 @@ def print_clusters(console: Console, document: ClustersDocument) -> None:
         print_line(console, f"{entry.environment}  {place} {entry.commit[:7]}: {number}", "bold")
         if entry.clusters:
             print_table(console, HEADINGS, list(_rows(entry, document.at)))
-        for names, text in (
-            (entry.missing, "no cluster reports"),
-            (entry.unlisted, "lists no clusters"),
-        ):
-            for name in names:
-                print_line(console, f"cluster type {name}: {text}")
+        for name in sorted({*entry.missing, *entry.unlisted}):
+            said = [
+                text
+                for names, text in (
+                    (entry.missing, "no cluster reports"),
+                    (entry.unlisted, "lists no clusters"),
+                )
+                if name in names
+            ]
+            print_line(console, f"cluster type {name}: {', '.join(said)}")
         for name in entry.not_ours:
             print_line(console, f"{name} follows other paths of the branch")
         console.print()

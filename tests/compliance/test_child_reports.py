@@ -274,7 +274,11 @@ BROKEN_RELEASE = flux(
             [stored(MERGED), WORKING], ("progressing", "its state is Pending"), id="applies it"
         ),
         pytest.param([stored(MERGED), failing(1)], ("failed", CRASHES), id="fails"),
-        pytest.param([stored(MERGED), failing(19)], ("progressing", CRASHES), id="in grace"),
+        pytest.param(
+            [stored(MERGED), failing(19)],
+            ("progressing", f"{CRASHES} (fails after 120 s)"),
+            id="in grace",
+        ),
         pytest.param(
             [stored(MERGED), failing(-1)],
             ("progressing", "it has not begun to apply the commit; the one before fails"),

@@ -12,7 +12,7 @@ from github.Repository import Repository
 
 from kalypso_actions.clients.github import rest
 from kalypso_actions.clients.github.connection import GitHub
-from kalypso_actions.clients.github.errors import GitHubError
+from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.model.github import (
     ActionsSettings,
     RepositoryFacts,
@@ -94,7 +94,8 @@ def site_is_public(github: GitHub, repository: str) -> bool | None:
 def environments(github: GitHub, repository: str) -> tuple[str, ...]:
     """Return the names of the repository's environments. Raises GitHubError."""
     failure = "the environments cannot be listed"
-    return tuple(_names(github, repository, failure, "/environments", "environments"))
+    listed = _entries(github, repository, failure, "/environments", "environments")
+    return tuple(str(entry["name"]) for entry in listed)
 
 
 def variable(github: GitHub, repository: str, environment: str, name: str) -> str | None:
@@ -110,34 +111,38 @@ def variable(github: GitHub, repository: str, environment: str, name: str) -> st
 
 
 def settings(github: GitHub, repository: str) -> SettingNames:
-    """Return the names for all jobs, including those of the organization. Raises GitHubError."""
-    names = {
-        item: frozenset(
-            name
+    """Return the names for all jobs, and the values of variables, also of the organization.
+
+    Raises GitHubError.
+    """
+    entries = {
+        item: [
+            entry
             for path in (f"/actions/organization-{item}", f"/actions/{item}")
-            for name in _names(github, repository, f"the {item} cannot be listed", path, item)
-        )
+            for entry in _entries(github, repository, f"the {item} cannot be listed", path, item)
+        ]
         for item in ("secrets", "variables")
     }
-    return SettingNames(**names)
+    # Variables of the repository come after those of its organization, and before them in value.
+    values = {str(entry["name"]): str(entry["value"]) for entry in entries["variables"]}
+    secrets = frozenset(str(entry["name"]) for entry in entries["secrets"])
+    return SettingNames(secrets, frozenset(values), values)
 
 
 def settings_of_environment(github: GitHub, repository: str, environment: str) -> SettingNames:
     """Return the names that only jobs of an existing environment see. Raises GitHubError."""
     path = f"/environments/{rest.segment(environment)}"
-    names = {
-        item: frozenset(
-            _names(
-                github,
-                repository,
-                f"the {item} of the environment {environment} cannot be listed",
-                f"{path}/{item}",
-                item,
+    failure = f"of the environment {environment} cannot be listed"
+    secrets, variables = (
+        frozenset(
+            str(entry["name"])
+            for entry in _entries(
+                github, repository, f"the {item} {failure}", f"{path}/{item}", item
             )
         )
         for item in ("secrets", "variables")
-    }
-    return SettingNames(**names)
+    )
+    return SettingNames(secrets, variables)
 
 
 def settings_of_actions(github: GitHub, repository: str) -> ActionsSettings:
@@ -153,9 +158,8 @@ def settings_of_actions(github: GitHub, repository: str) -> ActionsSettings:
     )
 
 
-def _names(github: GitHub, repository: str, failure: str, path: str, item: str) -> list[str]:
-    items = github.call(repository, failure, lambda target: rest.read_all(target, path, item=item))
-    return [str(entry["name"]) for entry in items]
+def _entries(github: GitHub, repository: str, failure: str, path: str, item: str) -> list[Json]:
+    return github.call(repository, failure, lambda target: rest.read_all(target, path, item=item))
 
 
 def _visibility(repository: Repository) -> Visibility:

@@ -7,11 +7,11 @@ It writes nothing without `--probe`. `doctor_rules` judges the facts that this r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
-from kalypso_actions.commands.doctor.facts import Checklist, read_facts
+from kalypso_actions.commands.doctor.facts import Checklist, Facts, read_facts
 from kalypso_actions.commands.doctor.probe import probe_repositories
 from kalypso_actions.commands.doctor.repositories import (
     check_cluster_reports,
@@ -26,7 +26,8 @@ from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.doctor_rules.probe import probe_writes
-from kalypso_actions.inputs.chain import EMPTY, DoctorInputs
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, EMPTY, DoctorInputs
+from kalypso_actions.inputs.values import split_list
 from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.doctor_document import CheckEntry, DoctorDocument
 
@@ -50,26 +51,52 @@ def doctor(
     has_token = bool(inputs.token.get_secret_value())
     has_app = bool(inputs.app_id or inputs.app_private_key.get_secret_value())
     by_token = inputs.model_copy(update={"app_id": "", "app_private_key": EMPTY})
-    with (
-        open_context(by_token if has_token else inputs, runtime) as context,
-        closing(reports or open_cluster_reports(inputs, context)) as source,
-    ):
+    with open_context(by_token if has_token else inputs, runtime) as context:
         if not (has_app and has_token):
-            return _check(inputs, context, context, source, consent)
+            return _check(inputs, context, context, reports, consent)
         with open_context(inputs, runtime) as jobs:
-            return _check(inputs, context, jobs, source, consent)
+            return _check(inputs, context, jobs, reports, consent)
+
+
+def _with_variables(inputs: DoctorInputs, values: Mapping[str, str]) -> DoctorInputs:
+    """Take the sources of cluster reports from the repository's variables, as the workflow does.
+
+    Options come before variables.
+    """
+    names = ("cluster_reports", "status_authors", "argocd_servers")
+    given = {name: split_list(values.get(f"KALYPSO_{name.upper()}", "")) for name in names}
+    if inputs.cluster_reports != (DEFAULT_CLUSTER_REPORTS,) or not given["cluster_reports"]:
+        return inputs
+    options = {name: value for name in names[1:] if (value := getattr(inputs, name))}
+    return inputs.model_copy(update=given | options)
 
 
 def _check(
     inputs: DoctorInputs,
     context: CommandContext,
     jobs: CommandContext,
-    reports: ClusterReports,
+    reports: ClusterReports | None,
     consent: Consent,
 ) -> DoctorDocument:
     """Check with `context`, which may read the settings, and with `jobs`, as jobs read."""
     checklist = Checklist(context.control_plane)
     facts = read_facts(context, checklist)
+    if facts and facts.names:
+        inputs = _with_variables(inputs, facts.names.values)
+    source = reports or open_cluster_reports(inputs, context)
+    with closing(source):
+        return _checked(inputs, context, jobs, source, facts, checklist, consent)
+
+
+def _checked(
+    inputs: DoctorInputs,
+    context: CommandContext,
+    jobs: CommandContext,
+    reports: ClusterReports,
+    facts: Facts | None,
+    checklist: Checklist,
+    consent: Consent,
+) -> DoctorDocument:
     if facts:
         check_credentials(jobs, facts, checklist)
         checked = {

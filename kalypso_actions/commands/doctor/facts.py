@@ -14,7 +14,7 @@ from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, ok, w
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
-from kalypso_actions.model.github import RepositoryFacts
+from kalypso_actions.model.github import RepositoryFacts, SettingNames
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.onboarding.setup import default_branch_conflict
@@ -47,11 +47,15 @@ class EnvironmentFacts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The control plane: GitHub's facts, its main branch as jobs determine it, its environments."""
+    """The control plane: GitHub's facts, its main branch as jobs determine it, its environments.
+
+    `names` are those of the repository's secrets and variables; None if they cannot be listed.
+    """
 
     repository: RepositoryFacts
     main: str
     environments: tuple[EnvironmentFacts, ...]
+    names: SettingNames | None = None
 
     @property
     def by_name(self) -> Mapping[str, Environment]:
@@ -88,7 +92,8 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
         _environment(context, environment, heads, checklist)
         for environment in environments.values()
     )
-    return Facts(repository, main, tuple(facts))
+    names = checklist.optional(lambda: repositories.settings(github, name), name)
+    return Facts(repository, main, tuple(facts), names)
 
 
 def _environment(

@@ -144,15 +144,14 @@ def _check_names(
 
     Returns the visible names of each environment.
     """
-    name, github = context.control_plane, context.github
-    of_repository = checklist.optional(lambda: repositories.settings(github, name), name)
+    name = context.control_plane
     of_environments = _names_of_environments(context, facts, checklist)
-    if of_repository:
+    if facts.names:
         checklist.add(
             name_checks(
                 name,
                 used,
-                of_repository,
+                facts.names,
                 of_environments,
                 not_reporting=not_reporting,
                 sources=sources,
@@ -487,19 +486,23 @@ def check_cluster_reports(
     for environment in environments:
         for branch in environment.gitops:
             read = partial(_followed, context, branch, cluster_types[environment.name])
-            followed = checklist.optional(read) or FollowedTree(branch.url, branch.branch)
+            nothing = FollowedTree(branch.url, branch.branch), True
+            followed, has_begun = checklist.optional(read) or nothing
             branch_reports = checklist.required(partial(_checked, reports, followed), source)
             if branch_reports is None:
                 continue
-            checklist.add(
-                cluster_checks(
-                    source, branch.name, followed, branch_reports, reports.no_reports_advice
-                )
-            )
+            advice = reports.no_reports_advice if has_begun else MERGE_FIRST
+            checklist.add(cluster_checks(source, branch.name, followed, branch_reports, advice))
             if isinstance(reports, SourceWarnings):
                 checklist.add_problems("warning", reports.warnings(), source)
             if isinstance(reports, SourceChecks):
                 checklist.add(checklist.required(partial(reports.checks, followed), source) or ())
+
+
+MERGE_FIRST: Final = (
+    "merge the first pull request of schedule: nothing is assigned there yet, so that no cluster "
+    "can report"
+)
 
 
 def _checked(reports: ClusterReports, followed: FollowedTree) -> Sequence[ClusterReport]:
@@ -509,15 +512,16 @@ def _checked(reports: ClusterReports, followed: FollowedTree) -> Sequence[Cluste
 
 def _followed(
     context: CommandContext, branch: GitOpsBranch, cluster_types: Sequence[ClusterType]
-) -> FollowedTree | None:
-    """Return a branch as the sources read it; None if it does not exist, which a check reports.
+) -> tuple[FollowedTree, bool]:
+    """Return a branch as the sources read it, and whether anything was merged to it.
 
-    Before the first merge, all cluster types count.
+    Before the first merge, all cluster types count. A check reports a branch that does not exist.
     """
     head = context.remotes.heads(branch.url, [branch.branch]).get(branch.branch)
     if head is None:
-        return None
+        return FollowedTree(branch.url, branch.branch), True
     tree = environment_tree(tree_at(context, branch, head), cluster_types)
-    if not tree.assigned:
+    has_begun = bool(tree.assigned)
+    if not has_begun:
         tree = replace(tree, assigned=frozenset(each.name for each in cluster_types))
-    return followed_tree(context, branch, head, tree)
+    return followed_tree(context, branch, head, tree), has_begun

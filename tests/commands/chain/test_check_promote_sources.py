@@ -165,7 +165,7 @@ def test_a_later_commit_needs_lists_as_well(flux: Organisation) -> None:
         sleep(seconds)
 
     flux.clock.sleep = merge_and_sleep  # type: ignore[method-assign]  # its methods are fixed
-    with pytest.raises(UsageError, match="hub do not list"):
+    with pytest.raises(UsageError, match="hub does not list"):
         by_statuses(flux, merged, commit)
     assert flux.statuses(commit)["dev environment"][0] == "failure"
 
@@ -226,7 +226,7 @@ def test_a_cluster_type_without_a_list_ends_the_run_before_it_writes(flux: Organ
     flux.commit({"cluster-types/drone.yaml": documents.cluster_type("drone")}, "dev")
     commit = main_commit(flux)
     merged = merge(flux, commit)
-    with pytest.raises(UsageError, match="drone do not list") as raised:
+    with pytest.raises(UsageError, match="drone does not list") as raised:
         by_statuses(flux, merged, commit)
     assert "kalypso.io/clusters" in raised.value.problem.advice
     assert flux.statuses(commit) == {}

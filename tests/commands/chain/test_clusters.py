@@ -147,8 +147,50 @@ def test_a_missing_list_is_a_warning_where_nothing_waits(flux: Organisation) -> 
     assert branch(document).unlisted == ("drone",)
     assert branch(document).missing == ("drone",)
     told = " ".join(each.message for each in document.warnings)
-    assert "the cluster types drone do not list their clusters" in told
-    assert f"the commit statuses on {GITOPS}@stage are not read" in told
+    assert "the cluster type drone does not list its clusters" in told
+    assert "the cluster types drone, large do not list their clusters" in told
+
+
+def test_a_source_that_was_not_read_says_nothing_of_silence(flux: Organisation) -> None:
+    merge(flux, main_commit(flux))
+    document = shown(flux, environment="dev", cluster_reports="commit-statuses")
+    assert {(each.state, each.reason) for each in branch(document).clusters} == {
+        ("not known", "a source could not be read")
+    }
+
+
+@pytest.mark.parametrize(
+    ("context", "author", "told"),
+    [
+        ("cluster/drone-1/drone", "marie", "marie posts statuses of clusters, such as"),
+        ("cluster/drone-1", FLUX, f"{FLUX} posts the context cluster/drone-1, which names no"),
+        ("kustomization/apps/1a2b3c4d", FLUX, "commitStatusExpr is missing on the Provider"),
+        ("cluster/drone-1/moon", FLUX, "drone-1/moon reports, and is not listed: no ClusterType"),
+    ],
+)
+def test_what_is_wrong_with_how_clusters_post(
+    flux: Organisation, context: str, author: str, told: str
+) -> None:
+    commit = merge(flux, main_commit(flux))
+    text = "reconciliation succeeded"
+    token = flux.sandbox.create_token("user", None, login=author, owner="acme")
+    body = {"context": context, "description": text, "state": "success"}
+    flux.ask("POST", f"{GITOPS}/statuses/{commit}", body, token=token)
+    messages = [each.message for each in shown(flux, **BY_STATUSES, environment="dev").warnings]
+    assert [message for message in messages if message.startswith(told)], messages
+
+
+def test_nobody_is_expected_before_the_first_merge(flux: Organisation) -> None:
+    messages = [each.message for each in shown(flux, **BY_STATUSES, environment="dev").warnings]
+    assert any("have no assignment there" in message for message in messages), messages
+
+
+@pytest.mark.parametrize("author", ["@fleet", "app/fleet", "fleet[bot", "fleet bot"])
+def test_a_text_that_is_no_login(flux: Organisation, author: str) -> None:
+    document = shown(
+        flux, environment="dev", cluster_reports="commit-statuses", status_authors=author
+    )
+    assert f"status-authors: {author} is no login" in str(document.problems)
 
 
 def test_an_unknown_environment(flux: Organisation) -> None:

@@ -160,7 +160,7 @@ TOGETHER: dict[str, Fault] = {
     "a variable is missing": (
         without_azure_variable,
         f"problem {CONTROL_PLANE}: the variable AZURE_SCOPES is not set "
-        f"(for dev in {WORKFLOWS}/check-promote.yaml)",
+        f"(for dev, stage in {WORKFLOWS}/check-promote.yaml)",
     ),
     "the last environment goes on": (
         everybody_goes_on,

@@ -101,6 +101,18 @@ def test_a_cluster_type_without_a_list(reporting: Callable[[DemoClusterReports],
     assert "command-center, drone" in told[0]
 
 
+def test_sources_are_those_of_the_variables(
+    reporting: Callable[[DemoClusterReports], Acme],
+) -> None:
+    """Without options, doctor asks where check-promote.yaml asks; Azure needs no variable then."""
+    organisation = reporting("commit-statuses")
+    organisation.reporting.clear()
+    wait(organisation)
+    printed = of_source(organisation, "ok")
+    assert any("branch dev is followed by 8 configurations" in line for line in printed), printed
+    assert "AZURE" not in str(organisation.doctor())
+
+
 def test_faults_of_argocd(reporting: Callable[[DemoClusterReports], Acme]) -> None:
     organisation = reporting("argocd")
     policies = [("applications", "get", "platform/platform-dev-*")]

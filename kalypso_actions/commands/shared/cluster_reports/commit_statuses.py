@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
@@ -12,7 +13,9 @@ from kalypso_actions.compliance.commit_statuses import (
     cluster_context,
     faults_of_statuses,
     needs_history,
+    nobody_expected,
     reports_of_statuses,
+    unlisted_pairs,
 )
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
@@ -22,6 +25,9 @@ from kalypso_actions.model.github import CommitStatus
 
 JOB: Final = "github-actions[bot]"
 """The author of the statuses of every job of every workflow."""
+
+LOGIN: Final = re.compile(r"[a-z0-9_-]+(\[bot\])?")
+"""In lower case; the logins of managed users contain a `_`."""
 
 SETTLE: Final = timedelta(minutes=1)
 """How long a state lasts before it counts where no input says it."""
@@ -43,10 +49,8 @@ class CommitStatuses:
         self._settle: timedelta = getattr(inputs, "settle", SETTLE)
         self._context = context
         self._rows: dict[tuple[str, str], list[CommitStatus]] = {}
-        self._unlisted: tuple[str, ...] = ()
+        self._warnings: tuple[Problem, ...] = ()
         self._newest: Mapping[str, Mapping[str, CommitStatus]] = {}
-        self._unread = ""
-        """The branch whose statuses the last look did not read."""
 
     def check_inputs(self, followed: FollowedTree) -> None:
         """Raise UsageError if the inputs are missing or wrong; send no request."""
@@ -57,8 +61,12 @@ class CommitStatuses:
                 advice="remove stale-after",
             )
         if followed.unlisted:
+            one = len(followed.unlisted) == 1
+            names = ", ".join(followed.unlisted)
             raise UsageError(
-                f"the cluster types {', '.join(followed.unlisted)} do not list their clusters",
+                f"the cluster type {names} does not list its clusters"
+                if one
+                else f"the cluster types {names} do not list their clusters",
                 advice="add the annotation kalypso.io/clusters with the names of the clusters: a "
                 "cluster that posts nothing would be overlooked",
             )
@@ -68,8 +76,15 @@ class CommitStatuses:
             raise UsageError(
                 "status-authors is missing",
                 advice="name the logins that post the statuses of clusters, such as "
-                "fleet-flux[bot]: anyone with write access can post a status",
+                "fleet-flux[bot], by --status-authors or in a workflow by the variable "
+                "KALYPSO_STATUS_AUTHORS: anyone with write access can post a status",
             )
+        for author in sorted(self._authors):
+            if not LOGIN.fullmatch(author):
+                raise UsageError(
+                    f"status-authors: {author} is no login",
+                    advice="write the login of a GitHub App as fleet-flux[bot], without @ or app/",
+                )
         if JOB in self._authors:
             raise UsageError(
                 f"status-authors names {JOB}, as which every job of every workflow posts",
@@ -86,11 +101,12 @@ class CommitStatuses:
         Raise UsageError without authors, KalypsoError if the statuses cannot be read.
         """
         self._check_authors()
-        self._newest, self._unlisted, self._unread = {}, (), ""
-        if not followed.expected:
-            self._unread = f"{self._context.repository(followed.repository_url)}@{followed.branch}"
-            return ()
+        self._newest, self._warnings = {}, ()
         repository = self._context.repository(followed.repository_url)
+        if not followed.expected:
+            if not followed.unlisted:
+                self._warnings = (nobody_expected(f"{repository}@{followed.branch}", followed),)
+            return ()
         try:
             newest = statuses.of_commits(self._context.github, repository, followed.commits)
             by_commit = {
@@ -103,27 +119,13 @@ class CommitStatuses:
             message = f"{problem.message}{answered}"
             raise KalypsoError(message, problem.where, problem.advice) from error
         self._newest = newest
-        reports, self._unlisted = reports_of_statuses(by_commit, followed, self._authors)
+        reports, unlisted = reports_of_statuses(by_commit, followed, self._authors)
+        self._warnings = tuple(unlisted_pairs(unlisted, followed))
         return reports
 
     def warnings(self) -> tuple[Problem, ...]:
         """Return a warning for each cluster that reported at the last look and is not listed."""
-        if self._unread:
-            unread = Problem(
-                f"the commit statuses on {self._unread} are not read: no cluster is expected there",
-                advice="list the clusters in the annotation kalypso.io/clusters of ClusterTypes",
-                code="clusters-unlisted",
-            )
-            return (unread,)
-        return tuple(
-            Problem(
-                f"{pair} reports, and is not listed",
-                advice="add the cluster to the annotation kalypso.io/clusters of its ClusterType, "
-                "or correct the name in its statuses",
-                code="cluster-unlisted",
-            )
-            for pair in self._unlisted
-        )
+        return self._warnings
 
     def checks(self, followed: FollowedTree) -> Sequence[Check]:
         """Return a warning for each fault of the statuses that the last look saw."""
