@@ -46,7 +46,7 @@ def _words(schema: Any) -> Iterator[str]:
     if isinstance(schema, str):
         yield schema
     elif isinstance(schema, list):
-        for inner in () if schema[:1] == ["pattern"] else schema:
+        for inner in schema:
             yield from _words(inner)
     else:
         for name, inner in schema.items():

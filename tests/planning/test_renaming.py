@@ -14,7 +14,7 @@ from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.planning import fleet_manifests
 from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecker
-from kalypso_actions.planning.manifest_schemas import schema_faults
+from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import Renaming, original, rename
 from kalypso_actions.rendering.outline import repeated_key
@@ -236,6 +236,13 @@ def test_the_files_of_many_assignments_become_one() -> None:
         content = f"name: {owner.target.name}\npath: ./apps/app-{number}\ntype: large-{number}\n"
         texts.add(rename(content.encode(), renaming.words(owner)))
     assert len(texts) <= 2  # "apps" is common after a while
+
+
+def test_words_of_a_pattern_stay() -> None:
+    """`^(http|https|ssh)://` refuses a renamed URL, so each file would be read by itself."""
+    owner = assignment(target("web", manifests={"repo": "https://git.test/web"}), cluster_type("b"))
+    renamed = Renaming((*KNOWN, *schema_words())).words(owner)
+    assert b"https" not in dict(renamed)
 
 
 @pytest.mark.parametrize("seed", range(60))
