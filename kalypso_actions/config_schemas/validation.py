@@ -83,9 +83,26 @@ def schema_fault(text: str) -> BrokenSchema | None:
         advice = f"JSON Schema has no type {given[1]!r}: {hint}"
     elif schema.path:
         advice = f"correct {'.'.join(map(str, schema.path))} of the schema"
+        advice += _form_of(str(schema.path[-1]), text[position:])
     elif _NO_JSON.match(schema.error):
         advice = "the schema is not JSON" if text.strip() else "write a JSON Schema: it is empty"
     return BrokenSchema(schema.error, position, advice)
+
+
+_PERL_ONLY: Final = re.compile(r"\(\?(?:[=!]|<[=!]|>)|\\\\[1-9]|[*+?}]\+")
+"""Lookahead, lookbehind, atomic groups, back-references and possessive quantifiers."""
+
+
+def _form_of(keyword: str, text: str) -> str:
+    """Return how to write a keyword that is often written in another form."""
+    if keyword == "pattern" and _PERL_ONLY.search(text.partition("\n")[0]):
+        return (
+            ": it is checked by RE2, as upstream does, which has no lookahead, lookbehind or "
+            'back-reference; write what must not match as "not": {"pattern": "…"}'
+        )
+    if keyword == "required":
+        return ': write a list of names beside "properties", such as "required": ["REGION"]'
+    return ""
 
 
 _NO_TYPE: Final = re.compile(r"primitive type that is NOT VALID -- given: /(.*?)/ Expected")

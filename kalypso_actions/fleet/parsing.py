@@ -297,7 +297,8 @@ def _label_faults(document: Document) -> Iterator[Problem]:
                 message = f"{subject}: the label key {key!r} {key_fault}"
                 yield Problem(message, document.key_at(*path, key), code="label-invalid")
             if value_fault:
-                message = f"{subject}: the value of label {key!r} {value_fault}"
+                shown = f" is {value!r}; it" if not str(value).isascii() else ""
+                message = f"{subject}: the value of label {key!r}{shown} {value_fault}"
                 yield Problem(message, document.at(*path, key), code="label-invalid")
 
 

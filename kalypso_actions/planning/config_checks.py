@@ -459,9 +459,39 @@ def _trace(
     if where is None:
         where = schema.locate(config_schemas.position_of(schema.text, _requirement(lines[0])))
     text = f"refused by {schema.name}: {', '.join(causes)}"
+    text += next(filter(None, (_number_advice(line, config.values) for line in lines)), "")
     if missing:
         text += "; kalypso explain shows every layer"
     return _Trace(where, text, is_value=bool(wrong))
+
+
+_ENUMERATION: Final = re.compile(
+    r'(\S+): \S+ (?:must be one of the following|does not match): (".*")'
+)
+_OTHER_TYPE: Final = re.compile(
+    r"\S+: Invalid type\. Expected: (string|boolean), given: (integer|number|string)"
+)
+
+
+def _number_advice(line: str, values: object) -> str:
+    """Explain a violation of a text that looks like a number, or a boolean; "" for another one."""
+    violation = line.removeprefix("- ")
+    given = _OTHER_TYPE.fullmatch(violation)
+    if given and given[1] == "string":
+        advice = f'write "type": "{given[2]}" in the schema'
+        return f"; a value that looks like a number is checked as a number: {advice}"
+    if given and given[2] == "string":
+        return '; a boolean is checked as a text: write "enum": ["true", "false"] in the schema'
+    listed = _ENUMERATION.fullmatch(violation)
+    value = values
+    for step in listed[1].split(".") if listed else ():
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if not listed or not isinstance(value, str) or f'"{value}"' not in listed[2]:
+        return ""
+    return (
+        f"; {value} looks like a number and is compared as one: write {value} for "
+        f'"{value}" in the schema'
+    )
 
 
 def _place(field: str, places: _Places) -> Location | None:

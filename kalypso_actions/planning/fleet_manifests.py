@@ -518,6 +518,9 @@ def _duplicates(
                 if first is None:
                     of_type[identity] = assignment
                     continue
+                if first is assignment and (twice := _named_twice(assignment, file.template)):
+                    yield assignment, file.template, twice, ()
+                    continue
                 parts = identity.split(b"\0")
                 kind, _, namespace, name = (part.decode("unicode_escape") for part in parts)
                 where = places.get((file.template, kind))
@@ -537,6 +540,26 @@ def _duplicates(
                 )
                 yield assignment, file.template, fault, ()
                 yield first, file.template, fault, ()
+
+
+def _named_twice(assignment: Assignment, template: str) -> ManifestFault | None:
+    """Return the fault of a cluster type that names one Template by several fields."""
+    cluster_type = assignment.cluster_type
+    fields = {
+        "reconciler": cluster_type.reconciler,
+        "namespaceService": cluster_type.namespace_service,
+        "configType": cluster_type.config_type,
+    }
+    first, *others = [field for field, name in fields.items() if name == template]
+    if not others:
+        return None
+    return ManifestFault(
+        DUPLICATE,
+        f"{first} and {others[0]} of ClusterType {cluster_type.name!r} name it, so its objects are "
+        f"made twice on {cluster_type.name}",
+        f"name a Template of the right type as {others[0]}",
+        cluster_type.at(others[0]),
+    )
 
 
 def _subject(name: str, templates: Mapping[str, Template]) -> str:

@@ -41,7 +41,11 @@ from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
 from kalypso_actions.planning.fleet_manifests import ManifestJudgement
 from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
-from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import (
+    config_map_notes,
+    config_map_problems,
+    config_map_warnings,
+)
 from kalypso_actions.scheduling import Schedule, Scheduler
 
 
@@ -316,6 +320,7 @@ def schedule_snapshot(
     for config_map in fleet.config_maps:
         findings.problems += config_map_problems(config_map)
         findings.warnings += config_map_warnings(config_map)
+        findings.notes += config_map_notes(config_map)
     return fleet, schedule, findings
 
 

@@ -67,7 +67,11 @@ from kalypso_actions.planning.fleet_manifests import (
 )
 from kalypso_actions.planning.plan import PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
-from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import (
+    config_map_notes,
+    config_map_problems,
+    config_map_warnings,
+)
 from kalypso_actions.promotion.environments import (
     environment_circles,
     unknown_next,
@@ -168,6 +172,7 @@ def validate_branches(
         for config_map in branch.of(kinds.ConfigMap):
             diagnostics.problems += config_map_problems(config_map)
             diagnostics.warnings += config_map_warnings(config_map)
+            diagnostics.notes += config_map_notes(config_map)
     environments = _environments(others or branches)
     documents = (doc for branch in branches for doc in branch.reading.documents)
     faulty = {doc.name for doc in documents if doc.kind == "Environment"}

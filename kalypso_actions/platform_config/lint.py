@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -61,6 +62,10 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 "write letters, digits, '-', '_' and '.' only, at most 253",
                 "config-key-invalid",
             )
+        for fault, advice in _character_faults(value):
+            yield Problem(
+                f"{subject} {fault}", config_map.at(key), advice, "config-value-characters"
+            )
         if _is_secret(key, text) or _has_secret(value):
             yield Problem(
                 f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
@@ -91,6 +96,51 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 "give every element a name",
                 "config-list-nameless",
             )
+
+
+def config_map_notes(config_map: ConfigMap) -> Iterator[Problem]:
+    """Yield a note for each line of text that ends with a line break, from a block text."""
+    for key, text in _values(config_map):
+        line = text.removesuffix("\n")
+        if line != text and line.strip() and "\n" not in line and parse_value(text) == text:
+            yield Problem(
+                f"ConfigMap {config_map.name!r}: {key} is one line that ends with a line break",
+                config_map.at(key),
+                "write it behind the key, or as |- without the last line break",
+                "config-value-line-break",
+            )
+
+
+_TYPOGRAPHIC: Final = re.compile(r"[“”„‟‘’‚‛«»].*[“”‟‘’‛«»]", re.DOTALL)
+"""Quotes of a word processor around a text."""
+_DASHED: Final = re.compile(r"[–—]\w")
+_INVISIBLE: Final = re.compile("[\u00a0\u00ad\u200b-\u200f\u2028\u2029\u2060\ufeff]")
+"""Characters that nobody sees: blanks that are none, and marks."""
+
+
+def _character_faults(value: object) -> Iterator[tuple[str, str]]:
+    """Yield what is probably not meant in the characters of a value, with advice; each once."""
+    match value:
+        case str():
+            text = value.strip()
+            hidden = _INVISIBLE.search(value)
+            if _TYPOGRAPHIC.fullmatch(text):
+                quotes = f"{text[0]} and {text[-1]}"
+                yield (
+                    f"begins and ends with {quotes}, which are no quotes in YAML",
+                    'write " or no quotes',
+                )
+            elif _DASHED.match(text):
+                yield f"begins with the dash {text[0]}, which is no hyphen", "write - or --"
+            if hidden and (hidden.start() in {0, len(value) - 1} or " " not in text):
+                name = unicodedata.name(hidden[0], "unknown").lower()
+                yield f"has the invisible character U+{ord(hidden[0]):04X} ({name})", "remove it"
+        case dict():
+            for inner in value.values():
+                yield from _character_faults(inner)
+        case list():
+            for item in value:
+                yield from _character_faults(item)
 
 
 def _has_secret(value: object) -> bool:

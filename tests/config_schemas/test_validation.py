@@ -120,3 +120,24 @@ def test_bytes_that_are_not_utf8_become_replacement_characters() -> None:
     )
 
     assert validate(config, [schema]) == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "advice"),
+    [
+        ('{"pattern": "^(?!trace)[a-z]+$"}', "which has no lookahead"),
+        ('{"pattern": "(?<=a)b"}', "which has no lookahead"),
+        (r'{"pattern": "^(a)\\1$"}', "back-reference"),
+        ('{"properties": {"K": {"required": true}}}', '"required": ["REGION"]'),
+    ],
+)
+def test_advice_on_the_form_of_a_keyword(schema: str, advice: str) -> None:
+    fault = schema_fault(schema)
+    assert fault is not None
+    assert advice in fault.advice
+
+
+def test_a_pattern_that_is_broken_in_every_dialect() -> None:
+    fault = schema_fault('{"pattern": "(a"}')
+    assert fault is not None
+    assert fault.advice == "correct pattern of the schema"

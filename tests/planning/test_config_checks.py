@@ -68,6 +68,29 @@ def test_what_no_value_violates_is_at_its_keyword(
     assert failure.where.line == line
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "advice"),
+    [
+        ('{"enum": ["1", "2"]}', "2", 'is compared as one: write 2 for "2" in the schema'),
+        ('{"const": "2"}', "2", 'write 2 for "2" in the schema'),
+        ('{"type": "string"}', "2", 'is checked as a number: write "type": "integer"'),
+        ('{"type": "string"}', "2.5", 'is checked as a number: write "type": "number"'),
+        ('{"type": "boolean"}', "true", 'is checked as a text: write "enum": ["true", "false"]'),
+    ],
+)
+def test_values_that_look_like_numbers(schema: str, value: str, advice: str) -> None:
+    text = f'{{"properties": {{"K": {schema}}}}}'
+    assert advice in violation(config_map("c", {"K": value}), of_target=text)[1]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"), [('{"enum": ["1", "2"]}', "3"), ('{"enum": ["a"]}', "2")]
+)
+def test_other_values_that_are_not_listed(schema: str, value: str) -> None:
+    text = f'{{"properties": {{"K": {schema}}}}}'
+    assert "looks like" not in violation(config_map("c", {"K": value}), of_target=text)[1]
+
+
 def test_a_layer_that_sets_a_missing_key_elsewhere_is_named() -> None:
     elsewhere = config_map("c", {"REGION": "eu"}, size="small")
     assert "REGION is set in c.yaml:2, but only for size = small" in violation(elsewhere)[1]

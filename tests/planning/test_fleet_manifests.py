@@ -295,6 +295,23 @@ def test_a_fault_of_a_value_names_its_key_and_place(given: dict[str, object], or
     assert [place.path for place in finding.related] == ["a.yaml"]
 
 
+def test_a_template_that_a_cluster_type_names_twice() -> None:
+    named = dataclasses.replace(cluster_type("large"), namespace_service="reconciler")
+    templates = [template("reconciler", SOUND), template("config", QUOTED)]
+    made = plan(
+        fleet(
+            cluster_types=[named],
+            policies=[policy("all")],
+            targets=[target("web"), target("api")],
+            templates=templates,
+        ),
+        options=STRICT,
+    )
+    (problem,) = made.problems
+    assert "reconciler and namespaceService of ClusterType 'large' name it" in problem.message
+    assert problem.where == named.at("namespaceService")
+
+
 def test_each_value_with_a_fault_is_told() -> None:
     templates = [
         template("reconciler", SOUND),

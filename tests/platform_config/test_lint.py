@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.platform_config.lint import config_map_problems, config_map_warnings
+from kalypso_actions.platform_config.lint import (
+    config_map_notes,
+    config_map_problems,
+    config_map_warnings,
+)
 from tests.builders import config_map
 
 
@@ -107,3 +111,38 @@ def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
 )
 def test_the_place_of_a_secret_is_no_warning(key: str, text: str) -> None:
     assert not list(config_map_warnings(config_map("c", {key: text})))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("“debug”", "begins and ends with “ and ”"),
+        (" „debug“ ", "begins and ends with „ and “"),
+        ("{level: ‘debug’}", "begins and ends with ‘ and ’"),
+        ("–verbose", "begins with the dash –"),
+        ("debug\u00a0", "the invisible character U+00A0 (no-break space)"),
+        ("\ufeffdebug", "the invisible character U+FEFF"),
+        ("de\u200bbug", "the invisible character U+200B (zero width space)"),
+        ("[a, 'b\u00a0']", "the invisible character U+00A0"),
+    ],
+)
+def test_characters_of_word_processors(text: str, message: str) -> None:
+    (warning,) = config_map_warnings(config_map("c", {"K": text}))
+    assert warning.code == "config-value-characters"
+    assert message in warning.message
+
+
+@pytest.mark.parametrize(
+    "text", ["“Ahoi”, said the mate", "10\u00a0000 Franken im Jahr", "a – b", "—", "München", "-v"]
+)
+def test_characters_of_texts_for_people(text: str) -> None:
+    assert not list(config_map_warnings(config_map("c", {"K": text})))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [("dev\n", True), ("a\nb\n", False), ("dev", False), ("\n", False), ("a: b\n", False)],
+)
+def test_one_line_that_ends_with_a_line_break(text: str, is_noted: bool) -> None:
+    notes = [item.code for item in config_map_notes(config_map("c", {"K": text}))]
+    assert notes == ["config-value-line-break"] * is_noted
