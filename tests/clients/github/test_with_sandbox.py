@@ -19,11 +19,9 @@ from kalypso_actions.clients.github import (
     branches,
     commits,
     overviews,
-    repositories,
     statuses,
     workflows,
 )
-from kalypso_actions.clients.github.apps import NoInstallationError
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.document_reader import PARALLEL_READS
 from kalypso_actions.model.github import (
@@ -34,7 +32,6 @@ from kalypso_actions.model.github import (
 )
 from kalypso_sandbox import Fault, Sandbox
 from kalypso_sandbox.embedded import Flavour
-from kalypso_sandbox.faults import FaultKind
 from kalypso_sandbox.store import Permissions
 from tests.git_repositories import ENVIRONMENT, git
 
@@ -199,50 +196,6 @@ def test_a_renamed_repository_is_left_to_git(sandbox: Sandbox) -> None:
     path = RegisteredPath("acme/fleet", "main", "deploy")
     assert branches.head(github, "acme/fleet", "main") == before
     assert overviews.read_registered_heads(github, [path]) == {path: None}
-
-
-def test_names_that_are_no_environments(sandbox: Sandbox) -> None:
-    github = connect(sandbox)
-    assert repositories.environments(github, "acme/fleet") == ()
-    assert repositories.variable(github, "acme/fleet", "dev", "NEXT_ENVIRONMENT") is None
-
-
-def test_an_app_asks_for_one_token_an_owner(sandbox: Sandbox) -> None:
-    github = connect(sandbox, app(sandbox, "acme", {"contents": "read", "metadata": "read"}))
-    for _ in range(3):
-        branches.head(github, "acme/fleet", "main")
-    asked = [exchange.template for exchange in sandbox.traffic if exchange.template]
-    assert asked.count("/app/installations/{installation_id}/access_tokens") == 1
-    with pytest.raises(NoInstallationError, match="is not installed for other"):
-        branches.head(github, "other/app", "main")
-
-
-def test_a_missing_permission_is_named(sandbox: Sandbox) -> None:
-    token = sandbox.create_token("actions", {"contents": "read"}, repositories=["acme/fleet"])
-    with pytest.raises(GitHubError) as caught:
-        repositories.settings(connect(sandbox, TokenAuth(token)), "acme/fleet")
-    assert "give the token the permission secrets: read" in str(caught.value)
-
-
-def test_an_invisible_repository_is_no_absent_branch(sandbox: Sandbox) -> None:
-    with pytest.raises(GitHubError, match="the branch main cannot be read"):
-        branches.head(connect(sandbox), "acme/absent", "main")
-
-
-@pytest.mark.parametrize("kind", ["status", "too-many", "secondary", "dropped", "truncated"])
-def test_reads_outlast_faults(sandbox: Sandbox, kind: FaultKind) -> None:
-    github = connect(sandbox)
-    sandbox.faults.add(Fault("GET", "/repos/acme/fleet/git/ref/heads/main", kind, count=2))
-    assert branches.head(github, "acme/fleet", "main") == sandbox.git("acme/fleet").head("main")
-
-
-def test_the_quota_is_reported(sandbox: Sandbox) -> None:
-    github = connect(sandbox)
-    branches.head(github, "acme/fleet", "main")
-    overviews.read_registered_heads(github, [RegisteredPath("acme/fleet", "main", "")])
-    core, graphql = github.quota.lines()
-    assert core.startswith("GitHub API (core): 1 request, 4999 of 5000 left until")
-    assert graphql.startswith("GitHub API (graphql): 1 request, 4999 of 5000 left until")
 
 
 def test_many_ask_at_once_and_keep_their_connections(

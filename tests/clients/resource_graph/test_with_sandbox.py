@@ -113,34 +113,6 @@ def test_pages_are_halved_until_an_answer_fits(simulated: Azure, managed: Connec
             found(client, simulated)
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("truncated", "cut its answer short"),
-        ("denied", "the identity may not read the scope"),
-    ],
-)
-def test_unusable_answers(simulated: Azure, managed: Connect, kind: Any, message: str) -> None:
-    simulated.settings.faults.append(QueryFault(kind=kind))
-    with managed() as client, pytest.raises(KalypsoError, match=message):
-        client.cluster_reports("https://github.com/acme/fleet", "dev")
-
-
-@pytest.mark.parametrize(
-    ("scope", "message"),
-    [
-        (OTHER_SUBSCRIPTION, "the identity sees nothing in the scope"),
-        ("unknown-group", "the identity may not read the scope"),
-    ],
-)
-def test_missing_scopes(simulated: Azure, managed: Connect, scope: str, message: str) -> None:
-    with (
-        managed(scopes=(scope,)) as client,
-        pytest.raises(KalypsoError, match=message),
-    ):
-        client.cluster_reports("https://github.com/acme/fleet", "dev")
-
-
 def test_a_subscription_that_nobody_may_read(simulated: Azure, managed: Connect) -> None:
     simulated.put(cluster("hidden", subscription=OTHER_SUBSCRIPTION))
     scopes = (SUBSCRIPTION, OTHER_SUBSCRIPTION)
@@ -151,13 +123,6 @@ def test_a_subscription_that_nobody_may_read(simulated: Azure, managed: Connect)
         assert "hidden" not in found(client, simulated)
         with pytest.raises(KalypsoError, match=f"subscription {OTHER_SUBSCRIPTION}"):
             client.check_subscriptions()
-
-
-def test_a_tenant_with_too_many_subscriptions(simulated: Azure, managed: Connect) -> None:
-    simulated.settings.subscriptions = [OTHER_SUBSCRIPTION]
-    simulated.settings.subscription_limit = 1
-    with managed() as client, pytest.raises(KalypsoError, match="more subscr"):
-        client.cluster_reports("https://github.com/acme/fleet", "dev")
 
 
 def test_a_job_signs_in_by_its_own_tokens(simulated: Azure, tls: Path) -> None:

@@ -132,22 +132,3 @@ def test_a_renamed_repository_is_followed(github: ApiClient) -> None:
     assert asked(github, query % "")["data"]["repository"] == {"name": "fleet"}
     (error,) = asked(github, query % ", followRenames: false")["errors"]
     assert error["type"] == "NOT_FOUND"
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("{ repository(", "parseError"),
-        ('{ repository(owner: "a", name: "b") { secrets } }', "undefinedField"),
-        ('{ repository(owner: "a") { name } }', "invalid"),
-    ],
-)
-def test_an_invalid_query(github: ApiClient, query: str, code: str) -> None:
-    response = asked(github, query)
-    assert "data" not in response
-    assert response["errors"][0]["extensions"] == {"code": code}
-
-
-def test_a_query_is_required(github: ApiClient) -> None:
-    refused = github.refused("POST", "/graphql", {})
-    assert refused == "400 A query attribute must be specified and must be a string."

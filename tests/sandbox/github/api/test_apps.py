@@ -99,11 +99,3 @@ def test_a_token_for_more_than_was_granted(
 ) -> None:
     app = Asked(github, ["acme/fleet"])
     assert app.refused("POST", app.tokens, body).startswith(f"422 {reason}")
-
-
-def test_a_suspended_installation_gets_no_token(github: ApiClient) -> None:
-    app = Asked(github)
-    path = app.tokens
-    github.sandbox.store.apps[app.id].installations["acme"].suspended = True
-    assert app.refused("POST", path) == "403 This installation has been suspended"
-    assert app.refused("POST", "/app/installations/1/access_tokens") == "404 Not Found"

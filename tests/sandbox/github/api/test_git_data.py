@@ -61,22 +61,6 @@ def test_a_rule_is_listed_and_applies_to_merges(github: ApiClient) -> None:
     assert refused == "405 Commits must have verified signatures."
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        {"mode": "100644"},
-        {"path": "a", "mode": "644", "content": "1"},
-        {"path": "../a", "mode": "100644", "content": "1"},
-        {"path": "a", "mode": "100644"},
-        {"path": "a", "mode": "100644", "sha": "1" * 40},
-        {"path": "a", "mode": "100644", "sha": "1" * 40, "content": "1"},
-    ],
-)
-def test_invalid_entries(github: ApiClient, entry: dict[str, str]) -> None:
-    body = {"base_tree": github.root, "tree": [entry]}
-    assert github.refused("POST", "git/trees", body).startswith("422 ")
-
-
 def test_updates_of_refs_are_all_or_none(github: ApiClient) -> None:
     commit = made(github, github.job)["sha"]
     node = github.made("GET", "/repos/acme/fleet")["node_id"]
@@ -214,13 +198,6 @@ def test_a_long_comparison_has_pages(github: ApiClient) -> None:
     assert answer.json()["files"] == []
 
 
-def test_commits_without_a_common_one_are_not_compared(github: ApiClient) -> None:
-    github.sandbox.commit("acme/fleet", {"a": "1"}, branch="alone")
-    assert github.refused("GET", "compare/main...alone").startswith("404 No common ancestor")
-    assert github.refused("GET", "compare/main...other:main") == "404 Not Found"
-    assert github.refused("GET", "compare/main") == "404 Not Found"
-
-
 def post(github: ApiClient, state: str, context: str = "k", **more: str) -> None:
     github.made("POST", f"statuses/{github.root}", {"state": state, "context": context, **more})
 
@@ -273,13 +250,6 @@ def test_a_status_that_is_refused(
 def test_the_longest_texts_are_taken(github: ApiClient) -> None:
     post(github, "success", "c" * 255, description="é" * 140)
     assert len(github.repository.statuses) == 1
-
-
-def test_the_commit_must_exist(github: ApiClient) -> None:
-    unknown = "1" * 40
-    refused = github.refused("POST", f"statuses/{unknown}", {"state": "success"})
-    assert refused == f"422 No commit found for SHA: {unknown}"
-    assert github.refused("GET", "commits/nowhere/statuses") == "404 Not Found"
 
 
 def test_a_commit_takes_a_thousand_statuses_of_a_context(github: ApiClient) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from tests.sandbox.api_client import ApiClient, hub
+from tests.sandbox.api_client import ApiClient
 
 
 def test_environments_do_not_differ_by_case(github: ApiClient) -> None:
@@ -36,16 +34,6 @@ def test_variables_come_ten_at_a_time(github: ApiClient) -> None:
     assert (response["total_count"], len(response["variables"])) == (11, 10)
 
 
-def test_a_repository_is_made(github: ApiClient) -> None:
-    made = github.made("POST", "/orgs/acme/repos", {"name": "my app", "auto_init": True})
-    assert (made["full_name"], made["private"]) == ("acme/my-app", False)
-    assert github.sandbox.git("acme/my-app").files("main") == {"README.md": b"# my-app\n"}
-    refused = github.refused("POST", "/orgs/acme/repos", {"name": "My-App"})
-    assert refused == "422 Validation Failed: name already exists on this account"
-    assert github.refused("POST", "/orgs/somebody/repos", {"name": "a"}) == "404 Not Found"
-    assert github.refused("GET", "/repos/acme/my-app/../nowhere").startswith("404")
-
-
 def test_what_a_token_may_do_with_a_repository(github: ApiClient) -> None:
     assert github.made("GET", "/repos/acme/fleet")["permissions"]["push"] is True
     reader = github.sandbox.create_token("user", {"contents": "read"})
@@ -59,8 +47,3 @@ def test_the_used_rate_limit(github: ApiClient) -> None:
     after = github.made("GET", "/rate_limit")["resources"]["core"]
     assert after["used"] == before["used"] + 1
     assert after["remaining"] == after["limit"] - after["used"]
-
-
-def test_an_enterprise_server_counts_nothing(tmp_path: Path) -> None:
-    with hub(tmp_path, flavour="ghes") as github:
-        assert github.refused("GET", "/rate_limit") == "404 Not Found"
