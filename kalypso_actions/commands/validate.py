@@ -23,6 +23,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
+from kalypso_actions.fleet.named_branches import foreign_commits, has_kind
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.workloads import folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
@@ -32,7 +33,6 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.fleet_checks.repositories import foreign_commits, has_kind
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields

@@ -51,6 +51,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_proposals import while_others_write
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Problem
+from kalypso_actions.fleet.named_branches import foreign_commits
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.writes import (
     CloseIssue,
@@ -59,7 +60,6 @@ from kalypso_actions.model.writes import (
     StartWorkflow,
     WriteIssue,
 )
-from kalypso_actions.planning.fleet_checks.repositories import foreign_commits
 
 SECONDARY: Final = (RecordTrees, StartWorkflow, WriteIssue, CloseIssue, PostStatus)
 """The writes without which the proposals stand: their refusal is a problem, and the run goes on."""

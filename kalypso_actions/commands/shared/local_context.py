@@ -37,6 +37,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_branch
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError
+from kalypso_actions.fleet.named_branches import environment_branch_missing
 from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.documents import FILE_MODE, Reading
@@ -44,7 +45,6 @@ from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.fleet_checks.repositories import environment_branch_missing
 
 _PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""

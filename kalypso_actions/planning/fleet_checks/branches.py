@@ -10,6 +10,7 @@ from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.named_branches import has_kind
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.fleet.workloads import registered_problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
@@ -26,7 +27,6 @@ from kalypso_actions.planning.fleet_checks.repositories import (
     KnownRepositories,
     base_documents,
     foreign_base_repo,
-    has_kind,
     missing_base_folder,
     missing_repositories,
     repo_of,

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from kalypso_actions.errors import Finding, Location, Problem
+from kalypso_actions.errors import Location, Problem
+from kalypso_actions.fleet.named_branches import has_kind
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.documents import Document, Reading
-from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
-    BaseRepo,
     Environment,
     GitOpsRepo,
     RepositoryPath,
@@ -118,11 +117,6 @@ def _missing(own: Reading, kind: str, message: str, advice: str, code: str) -> P
     return Problem(message, _place(own, kind), advice, code)
 
 
-def has_kind(reading: Reading, kind: str) -> bool:
-    """Whether a branch has a document of a kind."""
-    return any(document.kind == kind for document in reading.documents)
-
-
 def unpinned_base_repo(environment: str, own: Reading) -> Iterator[Problem]:
     """Report a branch's BaseRepo without a commit of main: it follows the head of main."""
     for document in own.documents if own.revision.branch else ():
@@ -166,25 +160,6 @@ def foreign_base_repo(own: Reading, main: RepositoryPath) -> Iterator[Problem]:
                 )
 
 
-def environment_branch_missing(
-    environment: Environment, fault: str = "there is no such branch", advice: str = ""
-) -> Finding:
-    """Return the finding of an Environment whose branch cannot be read: it goes unchecked.
-
-    A name that means another branch is an error, with the name to write.
-    """
-    place = environment.control_plane
-    of_name, meant = branch_fault(place.branch)
-    return Finding(
-        f"Environment {environment.name!r} names the branch {place.branch!r}, which "
-        + (of_name or f"is not checked: {fault}"),
-        place.places.get("branch", environment.where),
-        f"write {meant}" if meant else advice or "correct the name, or push the branch",
-        "environment-branch-missing",
-        level="error" if of_name else "warning",
-    )
-
-
 def branch_names(view: FleetView) -> Iterator[Problem]:
     """Report names of branches that git refuses, or that mean another branch."""
     for scope in view.scopes:
@@ -209,34 +184,6 @@ def branch_names(view: FleetView) -> Iterator[Problem]:
                     f"write {meant}" if meant else "write the name of a branch, such as main",
                     "branch-name-invalid",
                 )
-
-
-def foreign_commits(
-    bases: Iterable[tuple[BaseRepo, Reading]], position: BranchPosition | None
-) -> Iterator[Finding]:
-    """Yield the finding of the BaseRepo named main if the commit's position is not on main."""
-    for base, at_commit in bases:
-        is_main = base.name == MAIN_BASE_REPO and base.commit
-        if is_main and position and position.ahead is None and not position.fault:
-            yield _commit_not_on_main(base, position, at_commit)
-
-
-def _commit_not_on_main(base: BaseRepo, position: BranchPosition, at_commit: Reading) -> Finding:
-    """Return the finding of a BaseRepo whose commit is not on its branch, and that has these files.
-
-    A commit of an environment's branch is an error: the environment would lose its applications.
-    """
-    is_of_environment = has_kind(at_commit, "BaseRepo") or has_kind(at_commit, "GitOpsRepo")
-    what = ", but on the branch of an environment" if is_of_environment else ""
-    branch = base.source.branch
-    return Finding(
-        f"BaseRepo {base.name!r} names the commit {position.commit[:7]}, which is not on {branch}"
-        f"{what}",
-        base.commit_where or base.where,
-        f"write a commit of {branch}, or promote one: cd writes it",
-        "base-commit-foreign",
-        level="error" if is_of_environment else "warning",
-    )
 
 
 def _file(own: Reading, kind: str, name: str, repo: str, branch: str, commit: str = "") -> str:

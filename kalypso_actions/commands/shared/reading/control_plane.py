@@ -20,6 +20,7 @@ from kalypso_actions.commands.shared.reading.document_reader import (
 )
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, of_level
 from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.fleet.named_branches import environment_branch_missing, foreign_commits
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Document, Reading, RevisionFiles
 from kalypso_actions.model.kinds import (
@@ -29,10 +30,6 @@ from kalypso_actions.model.kinds import (
     Fleet,
     GitOpsRepo,
     RepositoryPath,
-)
-from kalypso_actions.planning.fleet_checks.repositories import (
-    environment_branch_missing,
-    foreign_commits,
 )
 from kalypso_actions.promotion.base_repo import (
     BASE_REPO_FILE,

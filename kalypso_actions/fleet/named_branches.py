@@ -1,0 +1,63 @@
+"""Branches and commits that an Environment or a BaseRepo names, and that are not as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kalypso_actions.errors import Finding
+from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment
+from kalypso_actions.model.source_forms import branch_fault
+
+
+def environment_branch_missing(
+    environment: Environment, fault: str = "there is no such branch", advice: str = ""
+) -> Finding:
+    """Return the finding of an Environment whose branch cannot be read: it goes unchecked.
+
+    A name that means another branch is an error, with the name to write.
+    """
+    place = environment.control_plane
+    of_name, meant = branch_fault(place.branch)
+    return Finding(
+        f"Environment {environment.name!r} names the branch {place.branch!r}, which "
+        + (of_name or f"is not checked: {fault}"),
+        place.places.get("branch", environment.where),
+        f"write {meant}" if meant else advice or "correct the name, or push the branch",
+        "environment-branch-missing",
+        level="error" if of_name else "warning",
+    )
+
+
+def foreign_commits(
+    bases: Iterable[tuple[BaseRepo, Reading]], position: BranchPosition | None
+) -> Iterator[Finding]:
+    """Yield the finding of the BaseRepo named main if the commit's position is not on main."""
+    for base, at_commit in bases:
+        is_main = base.name == MAIN_BASE_REPO and base.commit
+        if is_main and position and position.ahead is None and not position.fault:
+            yield _commit_not_on_main(base, position, at_commit)
+
+
+def _commit_not_on_main(base: BaseRepo, position: BranchPosition, at_commit: Reading) -> Finding:
+    """Return the finding of a BaseRepo whose commit is not on its branch, and that has these files.
+
+    A commit of an environment's branch is an error: the environment would lose its applications.
+    """
+    is_of_environment = has_kind(at_commit, "BaseRepo") or has_kind(at_commit, "GitOpsRepo")
+    what = ", but on the branch of an environment" if is_of_environment else ""
+    branch = base.source.branch
+    return Finding(
+        f"BaseRepo {base.name!r} names the commit {position.commit[:7]}, which is not on {branch}"
+        f"{what}",
+        base.commit_where or base.where,
+        f"write a commit of {branch}, or promote one: cd writes it",
+        "base-commit-foreign",
+        level="error" if is_of_environment else "warning",
+    )
+
+
+def has_kind(reading: Reading, kind: str) -> bool:
+    """Whether a branch has a document of a kind."""
+    return any(document.kind == kind for document in reading.documents)
