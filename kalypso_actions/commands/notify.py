@@ -22,6 +22,7 @@ from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.own_files import touches
 from kalypso_actions.gitops.provenance import becomes_credible, environment_of
+from kalypso_actions.inputs.app import AppNotifyInputs
 from kalypso_actions.inputs.chain import NotifyInputs
 from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE, gitops_folder
@@ -43,7 +44,7 @@ BRANCHES: Final = "refs/heads/"
 
 
 @dataclass(frozen=True, slots=True)
-class _Push:
+class PushedBranch:
     """A pushed branch; `before` is None for a new branch, `after` for a deleted one."""
 
     branch: str
@@ -76,14 +77,14 @@ def notify(inputs: NotifyInputs, context: CommandContext) -> CommandResult:
     check-promote for every environment whose tree the push changed. Raises UsageError for another
     event.
     """
-    push = _push(context)
+    push = pushed_branch(context)
     checks: list[_Check] = []
     warnings: list[Problem] = []
     problems: list[Problem] = []
     after, reason, ref = "", "", ""
     if push is None or push.after is None:
         reason = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
-    elif _has_no_notifier(inputs, context):
+    elif has_no_notifier(inputs, context):
         reason = "no notifier tells the control plane: poll finds the push later"
     elif ref := _notifier_branch(inputs, context):
         after = push.after
@@ -126,23 +127,26 @@ ACTIONS_ALONE: Final = frozenset({"actions", "metadata"})
 """The permissions of a notifier; every App may read metadata."""
 
 
-def _has_no_notifier(inputs: NotifyInputs, context: CommandContext) -> bool:
-    """Whether the job's own token is the only one, which works in its own repository alone."""
+def has_no_notifier(inputs: NotifyInputs | AppNotifyInputs, context: CommandContext) -> bool:
+    """Whether the job's own token is the only one, which works in its own repository alone.
+
+    Warn of that.
+    """
     own, given = inputs.job_token.get_secret_value(), inputs.token.get_secret_value()
     is_other = context.runtime.job.repository.lower() != context.control_plane.lower()
     if context.github.installations or not (own and own == given and is_other):
         return False
-    message = "no notifier is set up: nothing tells the control plane of this push"
+    message = f"no notifier is set up: nothing tells {context.control_plane} of this push"
     advice = "poll finds the push later; set up a notifier as the guide says to start at once"
     context.warn(Problem(message, Location(context.url(context.runtime.job.repository)), advice))
     return True
 
 
-def _notifier_branch(inputs: NotifyInputs, context: CommandContext) -> str:
-    """Return the control plane's default branch if a notifier's token is given; "" for another one.
+def check_reach(context: CommandContext) -> tuple[bool, str]:
+    """Return whether the token reads the repository of the chain, and its default branch.
 
-    From now on, the job's own token reads the repository. Warn of a token that reaches more than
-    a notifier needs. Raises GitHubError.
+    Warn of a token that reaches more than a notifier needs. The branch is "" for an App that reads
+    it. Raises GitHubError.
     """
     github, control_plane = context.github, context.control_plane
     default_branch = ""
@@ -154,20 +158,31 @@ def _notifier_branch(inputs: NotifyInputs, context: CommandContext) -> str:
     else:
         default_branch = repositories.get(github, control_plane).default_branch
         reads_control_plane = _reads(control_plane, default_branch, context)
-        reach = "the token may read the control plane" if reads_control_plane else ""
+        reach = f"the token may read {control_plane}" if reads_control_plane else ""
     if reach:
         where = Location(context.url(context.runtime.job.repository))
         advice = (
             "everybody who may push a branch here can use it: replace it with a notifier, which "
-            "has `actions: write` on the control plane and nothing else, and delete its key here"
+            f"has `actions: write` on {control_plane} and nothing else, and delete its key here"
         )
         context.warn(Problem(reach, where, advice))
+    if not (reads_control_plane or default_branch):
+        default_branch = repositories.get(github, control_plane).default_branch
+    return reads_control_plane, default_branch
+
+
+def _notifier_branch(inputs: NotifyInputs, context: CommandContext) -> str:
+    """Return the control plane's default branch if a notifier's token is given; "" for another one.
+
+    From now on, the job's own token reads the repository. Raises GitHubError.
+    """
+    reads_control_plane, default_branch = check_reach(context)
     if reads_control_plane:
         return ""
     context.trusted_repositories.restrict(
-        [context.url(control_plane)], context.authorization_of_job(inputs.job_token)
+        [context.url(context.control_plane)], context.authorization_of_job(inputs.job_token)
     )
-    return default_branch or repositories.get(github, control_plane).default_branch
+    return default_branch
 
 
 def _reads(repository: str, branch: str, context: CommandContext) -> bool:
@@ -181,7 +196,7 @@ def _reads(repository: str, branch: str, context: CommandContext) -> bool:
 
 
 def _named_environments(
-    inputs: NotifyInputs, context: CommandContext, push: _Push
+    inputs: NotifyInputs, context: CommandContext, push: PushedBranch
 ) -> tuple[list[_Check], list[Problem]]:
     """Return the environments whose trees the push changed, as the GitOps repository names them.
 
@@ -256,7 +271,7 @@ def _document(
 
 
 def _meanings(
-    environments: Sequence[_PushedEnvironment], push: _Push, context: CommandContext
+    environments: Sequence[_PushedEnvironment], push: PushedBranch, context: CommandContext
 ) -> tuple[list[_Check], list[Problem]]:
     """Return the meaning of the push for each environment whose tree it changed, and warnings."""
     before, warning = _before(context, push)
@@ -275,7 +290,7 @@ def _meanings(
     return meanings, warnings
 
 
-def _push(context: CommandContext) -> _Push | None:
+def pushed_branch(context: CommandContext) -> PushedBranch | None:
     """Return the push of the event; None for a tag. Raises UsageError for another event."""
     job = context.runtime.job
     event = job.event
@@ -283,11 +298,11 @@ def _push(context: CommandContext) -> _Push | None:
     if not (isinstance(ref, str) and isinstance(before, str) and isinstance(after, str)):
         raise UsageError(
             "the event is not a push",
-            advice="run notify in a workflow of the GitOps repository that is started by `push`",
+            advice="run it in a workflow of the GitOps repository that is started by `push`",
         )
     if not ref.startswith(BRANCHES):
         return None
-    return _Push(
+    return PushedBranch(
         ref.removeprefix(BRANCHES),
         _commit(before),
         _commit(after),
@@ -301,7 +316,7 @@ def _commit(text: str) -> str | None:
 
 
 def _pushed_environments(
-    inputs: NotifyInputs, context: CommandContext, push: _Push
+    inputs: NotifyInputs, context: CommandContext, push: PushedBranch
 ) -> tuple[list[_PushedEnvironment], list[Problem]]:
     """Return the environments of the pushed branch, and the problems of unreadable ones."""
     wanted = (
@@ -350,7 +365,7 @@ def _is_here(repo: GitOpsRepo, context: CommandContext) -> bool:
     )
 
 
-def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem | None]:
+def _before(context: CommandContext, push: PushedBranch) -> tuple[str | None, Problem | None]:
     """Return the commit before the push.
 
     A commit that a forced push replaced may no longer exist: then the branch counts as new, with a
@@ -372,7 +387,7 @@ def _before(context: CommandContext, push: _Push) -> tuple[str | None, Problem |
 
 
 def _meaning(
-    context: CommandContext, pushed: _PushedEnvironment, push: _Push, before: str | None
+    context: CommandContext, pushed: _PushedEnvironment, push: PushedBranch, before: str | None
 ) -> Merge | None:
     """Return the meaning of the push for an environment; None if it changes nothing there."""
     name = pushed.environment.name

@@ -471,6 +471,33 @@ APPLICATION: Final = (
             ),
         ),
     ),
+    ChainCommand(
+        "app-notify",
+        "Tell an application's source of a push to its GitOps repository or its configs.",
+        examples=("kalypso app notify --source-repository acme/shop --pushed configs",),
+        icon="bell",
+        permissions=(
+            Permission(SOURCE, "actions", "write", "starts `post-deployment.yml` or `deploy.yml`"),
+        ),
+    ),
+    ChainCommand(
+        "app-poll",
+        "Start an application's deployments and checks that are due, and repeat lost starts.",
+        examples=(
+            "kalypso app poll --configs-repository acme/shop-configs "
+            "--gitops-repository acme/shop-gitops --dry-run",
+        ),
+        icon="refresh-cw",
+        permissions=(
+            Permission(SOURCE, "contents", "read", "reads main and the order of environments"),
+            Permission(SOURCE, "statuses", "write", "reads and writes the records of starts"),
+            Permission(SOURCE, "actions", "write", "starts deployments and checks"),
+            Permission(CONFIGS, "contents", "read", "reads the heads of the configs"),
+            Permission(CONFIGS, "statuses", "read", "reads the state of a configuration"),
+            Permission(GITOPS_OF_APPLICATION, "contents", "read", "reads the trees"),
+            Permission(GITOPS_OF_APPLICATION, "pull-requests", "read", "reads the proposals"),
+        ),
+    ),
 )
 """The commands of an application's chain, in the order in which a commit meets them."""
 

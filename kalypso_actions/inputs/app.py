@@ -10,10 +10,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.chain import CommitBy, DryRun, GitHubInputs
+from kalypso_actions.inputs.chain import EMPTY, CommitBy, DryRun, GitHubInputs
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
 from kalypso_actions.inputs.values import (
     Duration,
@@ -24,6 +24,7 @@ from kalypso_actions.inputs.values import (
     Option,
     Percent,
     RepositoryName,
+    Secret,
     fault,
 )
 from kalypso_actions.model.application import (
@@ -332,6 +333,14 @@ DeployWorkflow = Annotated[str, Option("The workflow file that runs app-deploy."
 CheckWorkflow = Annotated[str, Option("The workflow file that runs app-check.")]
 
 
+ConfigsRepository = Annotated[
+    RepositoryName, Option("The configs, as owner/name: upstream's CONFIGS_REPO.")
+]
+GitOpsRepository = Annotated[
+    RepositoryName, Option("The GitOps repository, as owner/name: upstream's MANIFESTS_REPO.")
+]
+
+
 class AppCiInputs(AppChainInputs):
     """Inputs of `kalypso app ci`."""
 
@@ -359,9 +368,7 @@ class AppCiInputs(AppChainInputs):
 class AppDeployInputs(AppInputs, AppChainInputs):
     """Inputs of `kalypso app deploy`."""
 
-    configs_repository: Annotated[
-        RepositoryName, Option("The configs, as owner/name: upstream's CONFIGS_REPO.")
-    ]
+    configs_repository: ConfigsRepository
     gitops_repository: Annotated[
         RepositoryName,
         Option(
@@ -411,5 +418,48 @@ class AppDeployInputs(AppInputs, AppChainInputs):
         TitleStyle, Option("Titles of the pull requests as upstream's, or by their meaning.")
     ] = "upstream"
     commit_by: CommitBy = "auto"
+    check_workflow: CheckWorkflow = "post-deployment.yml"
+    dry_run: DryRun = False
+
+
+class AppNotifyInputs(AppChainInputs):
+    """Inputs of `kalypso app notify`."""
+
+    source_repository: Annotated[
+        RepositoryName,
+        Field(min_length=1),
+        Option("The application's source, as owner/name: upstream's SRC_REPO."),
+    ]
+    pushed: Annotated[
+        Literal["gitops", "configs"],
+        Option("This repository: gitops (a push starts a check), or configs (a deployment)."),
+    ] = "gitops"
+    workflow: Annotated[
+        str,
+        Option(
+            "The workflow file of the source to start; default: post-deployment.yml, or with "
+            "configs deploy.yml."
+        ),
+    ] = ""
+    job_token: Annotated[
+        Secret, Option("The job's own token, by which a job without a notifier is known.")
+    ] = EMPTY
+    dry_run: DryRun = False
+
+
+class AppPollInputs(AppChainInputs):
+    """Inputs of `kalypso app poll`."""
+
+    configs_repository: ConfigsRepository
+    gitops_repository: GitOpsRepository
+    environments: Annotated[
+        List,
+        Option("The environments to look at; default: those of .github/kalypso/environments.yaml."),
+    ] = ()
+    release_by: ReleaseBy = "job"
+    repair_after: Annotated[
+        Duration, Option("How long to wait for a started run before starting it again.")
+    ] = timedelta(minutes=10)
+    deploy_workflow: DeployWorkflow = "deploy.yml"
     check_workflow: CheckWorkflow = "post-deployment.yml"
     dry_run: DryRun = False

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, Literal
 
@@ -40,6 +42,7 @@ from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.yaml_edits import text_of, value_of
 from kalypso_actions.promotion.cd_decision import comes_back
 from kalypso_actions.promotion.environments import environment_circles, next_environments
+from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, overdue
 from kalypso_actions.promotion.start_records import PREFIX, StartRecord
 from kalypso_actions.promotion.statuses import MAX_DESCRIPTION, cut
 
@@ -290,6 +293,7 @@ def _newest(commits: Iterable[str], main: Ancestry) -> str:
 
 LENGTH: Final = 16
 """Hexadecimal digits of a digest; the description of a status is short."""
+DIGEST: Final = re.compile(rf"[0-9a-f]{{{LENGTH}}}")
 
 
 def deploy_digest(commit: str, release: Release, configs: str) -> str:
@@ -307,6 +311,54 @@ def refused(record: StartRecord | None, digest: str) -> bool:
     A change of the configuration may repair what was refused, so it counts as new.
     """
     return record is not None and record.kind == "blocked" and record.subject == digest
+
+
+def deploy_due(
+    record: StartRecord | None, digest: str, *, now: datetime, repair_after: timedelta
+) -> Repair | None:
+    """Return the start of deploy that an environment needs; None if it has these inputs.
+
+    `record` is that of deploy on the commit that the environment should have, `digest` that of its
+    present inputs. A start that poll makes for new inputs has their digest as subject, so that
+    three lost ones end only until the inputs change again.
+    """
+    if record is None:
+        return Repair(1)
+    match record.kind:
+        case "starting":
+            return overdue(record, now=now, repair_after=repair_after)
+        case "received":
+            return None
+        case "given up" if not DIGEST.fullmatch(record.subject):
+            return None
+    return Repair(1) if record.subject != digest else None
+
+
+def check_due(
+    record: StartRecord | None,
+    gitops_commit: str,
+    *,
+    merged_at: datetime,
+    is_open: bool,
+    made: Callable[[], int],
+    now: datetime,
+    repair_after: timedelta,
+) -> Repair | None:
+    """Return the start of check that the head of a GitOps branch needs; None if it has a verdict.
+
+    `record` is that of check on the commit that the head tracks. `is_open`: a check has begun to
+    wait for the clusters, and told no verdict. `made` counts the starts so far for this head, and
+    is called if a run may have been killed. The caller makes sure that no run is in progress.
+    """
+    if record is None or record.subject != gitops_commit:
+        return Repair(1) if now - merged_at >= repair_after else None
+    if record.kind == "starting":
+        return overdue(record, now=now, repair_after=repair_after)
+    is_recent = record.since is not None and now - record.since < repair_after
+    if record.kind != "received" or not is_open or is_recent:
+        return None
+    attempts = made()
+    return Repair(attempts + 1 if attempts < MOST_ATTEMPTS else 0)
 
 
 HeadKind = Literal[

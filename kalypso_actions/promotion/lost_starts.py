@@ -18,7 +18,7 @@ from typing import Final, TypeGuard
 
 from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.tree import GitOpsBranch
-from kalypso_actions.promotion.start_records import UNREAD, Command, StartRecord
+from kalypso_actions.promotion.start_records import UNREAD, StartRecord
 
 MOST_ATTEMPTS: Final = 3
 
@@ -44,17 +44,19 @@ def overdue(record: StartRecord, *, now: datetime, repair_after: timedelta) -> R
     return Repair(attempt, record.force)
 
 
-TITLES: Final[dict[Command, re.Pattern[str]]] = {
+TITLES: Final[dict[str, re.Pattern[str]]] = {
     "cd": re.compile(r"(?P<commit>[0-9a-f]{40,64}) to (?P<environment>\S+)"),
     "check-promote": re.compile(
         r"Check (?P<environment>\S+) with (?P<commit>[0-9a-f]{40,64})(?: (?P<repository>\S+))?"
     ),
     "schedule": re.compile(r"Schedule (?P<environment>\S+)"),
+    "app-deploy": re.compile(r"Deploy (?P<environment>\S+)(?: .*)?"),
+    "app-check": re.compile(r"Check (?P<environment>\S+)(?: .*)?"),
 }
 """The `run-name` of the workflow templates, by the command that they run."""
 
 
-def may_be_run_of(title: str, command: Command, facts: Mapping[str, str]) -> bool:
+def may_be_run_of(title: str, command: str, facts: Mapping[str, str]) -> bool:
     """Return whether a run of this title may come from the start that `facts` describe.
 
     A title of another form, from a workflow file that people changed, may come from any start.

@@ -11,7 +11,7 @@ from pydantic import Field
 from kalypso_actions.model.change_titles import ChangeMeaning, TitleStyle
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.chain_document import ChainDocument, PollDocument
 from kalypso_actions.report.documents import CHANGES, ProblemEntry
 from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, CommitLink, MarkdownRoom
 from kalypso_actions.report.pull_request import SKIP, Mark
@@ -176,3 +176,36 @@ def application_body(text: ApplicationProposal, own_commit: str) -> str:
     )
     # A setting of the repository may make the text the message of the merge.
     return SKIP.sub(r"(\1)", content).rstrip("\n")
+
+
+class AppNotifyDocument(ChainDocument):
+    """The output of `kalypso app notify --output json`; `environment` is "" if nothing started."""
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "environment": "The environment of the pushed branch; empty if nothing was started.",
+        "run-url": "The page of the started run, if GitHub names it.",
+    }
+
+    schema_name: str = Field("kalypso.app-notify/v1", alias="schema")
+    environment: str = ""
+    workflow: str = ""
+    run_url: str = ""
+    reason: str = ""
+
+
+def app_notify_summary(document: AppNotifyDocument) -> str:
+    """Return the step summary."""
+    return markdown.render(TEXTS, "notify", **locals())
+
+
+class AppPollDocument(PollDocument):
+    """The output of `kalypso app poll --output json`.
+
+    `environments` are those where deploy was started, `started` all starts.
+    """
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "environments": "The environments where deploy was started (JSON)."
+    }
+
+    schema_name: str = Field("kalypso.app-poll/v1", alias="schema")

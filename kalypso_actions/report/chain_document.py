@@ -334,12 +334,12 @@ class PollDocument(ChainDocument):
     started: tuple[StartEntry, ...] = ()
 
 
-def poll_summary(document: PollDocument) -> str:
-    """Return the step summary."""
+def poll_summary(document: PollDocument, command: str = "poll", proposes: str = "schedule") -> str:
+    """Return the step summary of a `command` that repairs starts of the one that `proposes`."""
     started = ", ".join(map(code, document.environments))
     heading = "nothing to start"
     if started:
-        heading = f"started schedule for {started}"
+        heading = f"started {proposes} for {started}"
     elif document.started:
         heading = "repeated lost starts"
     if document.problems:

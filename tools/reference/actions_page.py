@@ -80,6 +80,14 @@ pushed the image, and starts `app-deploy` for the first environments.
 Renders an application from its source and its configs, and proposes the tree to the environment's
 branch of its GitOps repository: one pull request for each environment, which it keeps up to date.
 """,
+    "app-notify": """\
+Runs in the GitOps repository or in the configs of an application after a push to an environment's
+branch, and starts the check or the deployment in the source. It reads no repository.
+""",
+    "app-poll": """\
+Starts `app-deploy` and `app-check` where the present state of an application asks for it: for new
+configs, for a merge that nobody has told, and for starts that led to no run.
+""",
     "validate-workload": """\
 Checks the Workloads of an application's repository before the platform team sees them; see the page
 [for application teams](../guide/applications.md). It reads only the files of the checkout.
@@ -118,6 +126,11 @@ EXAMPLES: Final = {
     },
     "app-deploy": {
         "environment": "${{ inputs.environment }}",
+        "configs-repository": "${{ vars.CONFIGS_REPO }}",
+        "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+    },
+    "app-notify": {"source-repository": "${{ vars.SRC_REPO }}", "pushed": "configs"},
+    "app-poll": {
         "configs-repository": "${{ vars.CONFIGS_REPO }}",
         "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
     },

@@ -71,6 +71,7 @@ from kalypso_actions.model.writes import (
     Later,
     MergePullRequest,
     NewCommit,
+    NoteRefusal,
     OpenedPullRequest,
     OpenPullRequest,
     PostStatus,
@@ -84,11 +85,9 @@ from kalypso_actions.model.writes import (
 from kalypso_actions.promotion import application as table
 from kalypso_actions.promotion.application import (
     ApplicationState,
-    DeployFacts,
     Release,
     deploy_context,
     deploy_digest,
-    desired_commit,
 )
 from kalypso_actions.promotion.run_starts import PersonsInput
 from kalypso_actions.promotion.start_records import StartRecord
@@ -173,18 +172,7 @@ def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) 
     moment = read_moment(places, inputs.environment, context)
     closed, merged = moment.earlier()
     asked = inputs.commit if is_person else ""
-    commit = desired_commit(
-        DeployFacts(
-            main=moment.main,
-            tracked=moment.tracked,
-            proposed=moment.proposed,
-            started=[*_started(moment)],
-            left=moment.left(),
-            out={each.commit for each in closed},
-            asked=asked,
-            allow_rollback=inputs.allow_rollback,
-        )
-    )
+    commit = moment.wanted(closed, asked=asked, allow_rollback=inputs.allow_rollback)
     if not commit:
         return _nothing(moment, context)
     release = _checked_release(inputs, moment, commit)
@@ -214,24 +202,6 @@ def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) 
         if hook.failed:
             deployment = replace(deployment, decision=None, refusal=hook.reason)
     return _carry_out(deployment, context)
-
-
-def _started(moment: ApplicationMoment) -> Iterator[str]:
-    """Yield the commits that are on their way, and refused ones with new configs.
-
-    These have a start that has not ended, or a proposal that was neither merged nor closed.
-    """
-    for commit in moment.statuses:
-        record = moment.record(commit)
-        if record is None or moment.main.contains(moment.tracked, commit):
-            continue
-        state = table.state_of(moment.status(commit, moment.name))
-        if record.kind in {"starting", "received"} or state is ApplicationState.PROMOTED:
-            yield commit
-        elif record.kind == "blocked" and moment.has_release(commit):
-            digest = deploy_digest(commit, moment.release(commit), moment.configs_head)
-            if not table.refused(record, digest):
-                yield commit
 
 
 def _checked_release(inputs: AppDeployInputs, moment: ApplicationMoment, commit: str) -> Release:
@@ -433,6 +403,8 @@ class DeployWrites:
             )
             title = shortened(harmless(self._title()))
             yield MergePullRequest(opened, commit, branch.head, pull, start, title)
+        elif pull and pull.mergeable is False and deployment.decision.action == "leave":
+            yield NoteRefusal(branch.repository, pull, branch.head)  # a new commit conflicts too
 
     def _promoted(self, opened: OpenedPullRequest, url: str) -> PostStatus:
         """Return the status of the commit, or of the configs' commit, with the pull request."""

@@ -8,7 +8,7 @@ The commands of the chain decide from it alone: every start only says when to lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -22,7 +22,7 @@ from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
 from kalypso_actions.gitops.provenance import tree_id
 from kalypso_actions.gitops.rejections import closed_by_people
-from kalypso_actions.model.application import RECORD_FILE
+from kalypso_actions.model.application import CONFIG_COMMIT_FILE, RECORD_FILE
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
@@ -31,13 +31,19 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.application import (
     ORDER_FILE,
+    ApplicationState,
+    DeployFacts,
     Release,
     ReleaseBy,
     deploy_context,
+    deploy_digest,
+    desired_commit,
     makes_releases,
     no_release,
     read_order,
+    refused,
     release_of,
+    state_of,
 )
 from kalypso_actions.promotion.cd_decision import left_commits
 from kalypso_actions.promotion.start_records import (
@@ -204,6 +210,59 @@ class ApplicationMoment:
             return None
         return ClosedProposal(pull.number, named, digest_of(message))
 
+    def wanted(
+        self,
+        closed: Iterable[ClosedProposal],
+        *,
+        asked: str = "",
+        allow_rollback: bool = False,
+    ) -> str:
+        """Return the commit that the environment should have; "" for none.
+
+        `closed` are the proposals that people closed, and `asked` is the commit that a person
+        names. Raises UsageError as `desired_commit`.
+        """
+        return desired_commit(
+            DeployFacts(
+                main=self.main,
+                tracked=self.tracked,
+                proposed=self.proposed,
+                started=[*self._on_their_way()],
+                left=self.left(),
+                out={each.commit for each in closed},
+                asked=asked,
+                allow_rollback=allow_rollback,
+            )
+        )
+
+    def _on_their_way(self) -> Iterator[str]:
+        """Yield the commits that are on their way, and refused ones with new configs.
+
+        These have a start that has not ended, or a proposal that was neither merged nor closed.
+        """
+        for commit in self.statuses:
+            record = self.record(commit)
+            if record is None or self.main.contains(self.tracked, commit):
+                continue
+            state = state_of(self.status(commit, self.name))
+            if record.kind in {"starting", "received"} or state is ApplicationState.PROMOTED:
+                yield commit
+            elif record.kind == "blocked" and self.has_release(commit):
+                digest = deploy_digest(commit, self.release(commit), self.configs_head)
+                if not refused(record, digest):
+                    yield commit
+
+    def configuration_status(self) -> CommitStatus | None:
+        """Return the status of the environment on the commit of the configs that the tree names."""
+        files = self.context.repositories.open(self.branch.url, commit=self.branch.head)
+        if CONFIG_COMMIT_FILE not in files.entries():
+            return None
+        commit = _commit(files.read([CONFIG_COMMIT_FILE])[CONFIG_COMMIT_FILE])
+        github, configs = self.context.github, self.places.configs
+        posted = statuses.of_commits(github, configs, [commit] if commit else []).get(commit, {})
+        own = posted_by_chain(posted, github.identity(configs), any_app=True)
+        return own.get(self.name.lower())
+
     def named_at(self, commit: str) -> str:
         """Return the commit of the source that the tree of a GitOps commit names; "" for none."""
         files = self.context.repositories.open(self.branch.url, commit=commit)
@@ -278,6 +337,8 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
     if moment.pull and branch.own_head:
         # Raises for the pull request of somebody else.
         pull_requests.is_own(context.github, places.gitops, moment.pull)
+        if not moment.pull.merge_state:  # a list lacks it and `mergeable`
+            moment.pull = pull_requests.get(context.github, places.gitops, moment.pull.number)
         moment.own_named = moment.named_at(branch.own_head)
     moment.statuses = _read_statuses(moment, main)
     return moment

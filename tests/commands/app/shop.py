@@ -7,16 +7,18 @@ acme/web-gitops   the same branches, empty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from kalypso_actions.commands.app.ci import app_ci
 from kalypso_actions.commands.app.deploy import app_deploy
+from kalypso_actions.commands.app.poll import app_poll
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.app import AppCiInputs, AppDeployInputs
+from kalypso_actions.inputs.app import AppCiInputs, AppDeployInputs, AppPollInputs
 from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.report.application_document import AppPollDocument
 from tests.commands.chain.organisation import Job, Organisation
 
 SOURCE: Final = "acme/web"
@@ -68,6 +70,8 @@ class Application:
     """The application, and what people and workflows do with it."""
 
     acme: Organisation
+    problems: Sequence[str] = ()
+    """The problems of the last poll."""
 
     @classmethod
     def found(cls, acme: Organisation) -> Application:
@@ -99,10 +103,13 @@ class Application:
         event: str = "workflow_dispatch",
         repository: str = SOURCE,
         ref: str = "refs/heads/main",
+        payload: Mapping[str, Any] | None = None,
         **given: Any,
     ) -> CommandResult:
         """Run a command as in a job of the source."""
-        job = Job(repository=repository, actor=actor, event=event, ref=ref)
+        job = Job(
+            repository=repository, actor=actor, event=event, ref=ref, payload=dict(payload or {})
+        )
         return self.acme.run(command, model, job=job, **given)
 
     def push(self, files: Mapping[str, str | None] | None = None) -> str:
@@ -112,7 +119,11 @@ class Application:
 
     def release(self, commit: str, version: str = "1", **given: str) -> CommandResult:
         """Run app-ci after a build."""
-        inputs = {"version": version, "image_tag": f"{version}@sha256:{'a' * 8}", **given}
+        inputs: dict[str, Any] = {
+            "version": version,
+            "image_tag": f"{version}@sha256:{'a' * 8}",
+            **given,
+        }
         return self.run(app_ci, AppCiInputs, event="push", commit=commit, **inputs)
 
     def released(self, version: str) -> str:
@@ -123,13 +134,30 @@ class Application:
 
     def deploy(self, environment: str = "dev", **given: str) -> CommandResult:
         """Run app-deploy as a workflow starts it, or with `actor` as a person does."""
-        inputs = {
+        inputs: dict[str, Any] = {
             "configs_repository": CONFIGS,
             "gitops_repository": GITOPS,
             "actor": JOBS,
             **given,
         }
         return self.run(app_deploy, AppDeployInputs, environment=environment, **inputs)
+
+    def poll(self, **given: Any) -> list[tuple[str, str, str]]:
+        """Run app-poll as the clock starts it; return workflow, environment and reason of starts."""
+        places: dict[str, Any] = {"configs_repository": CONFIGS, "gitops_repository": GITOPS}
+        result = self.run(app_poll, AppPollInputs, event="schedule", actor=JOBS, **places, **given)
+        assert isinstance(result.document, AppPollDocument)
+        self.problems = [entry.message for entry in result.document.problems]
+        return [(each.workflow, each.environment, each.reason) for each in result.document.started]
+
+    def end_runs(self) -> None:
+        """Forget the runs of the source, as if all had ended."""
+        with self.acme.sandbox.lock:
+            self.acme.sandbox.repository(SOURCE).runs.clear()
+
+    def wait(self, minutes: int = 11) -> None:
+        """Let time pass."""
+        self.acme.clock.sleep(minutes * 60)
 
     def merge_open(self, environment: str = "dev") -> str:
         """Merge the only open pull request of an environment; return the merge."""

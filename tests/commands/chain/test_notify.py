@@ -337,7 +337,7 @@ def test_a_key_that_reaches_more_than_a_notifier_s(acme: Organisation, kind: str
     merged = merge(acme, commit)
     run(acme, **given, job_token=job_token(acme))
     assert starts(acme) == [checks(merged, commit)]
-    reach = "the GitHub App may use more than Actions: " if given else "the token may read the "
+    reach = "the GitHub App may use more than Actions: " if given else "the token may read acme/"
     (line,) = [line for line in acme.logged if line.startswith(reach)]
     assert "replace it with a notifier" in line
 
