@@ -24,12 +24,15 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
     BaseHistory,
     EnvironmentBranch,
+    base_at,
     checked_branch,
     deployed_commits,
     last_good,
+    read_head,
     read_promotion,
     while_the_branch_moves,
 )
+from kalypso_actions.commands.shared.own_statuses import own_statuses_of
 from kalypso_actions.commands.shared.policy_file import (
     PolicyFile,
     read_policy_file,
@@ -41,9 +44,21 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs, RollbackInputs
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import Hold
-from kalypso_actions.model.writes import DisableAutoMerge, NewCommit, StartWorkflow, Write
+from kalypso_actions.model.writes import (
+    DisableAutoMerge,
+    NewCommit,
+    PostStatus,
+    StartWorkflow,
+    Write,
+)
 from kalypso_actions.promotion.environments import environments_behind
-from kalypso_actions.promotion.policy import EntryFacts, evaluate, same_person
+from kalypso_actions.promotion.policy import (
+    EntryFacts,
+    closed,
+    evaluate,
+    policy_of_proposal,
+    same_person,
+)
 from kalypso_actions.promotion.policy_file import with_hold, without_holds
 from kalypso_actions.promotion.rollbacks import (
     RollbackDecision,
@@ -51,6 +66,7 @@ from kalypso_actions.promotion.rollbacks import (
     decide_rollback,
     decide_rollback_behind,
 )
+from kalypso_actions.promotion.start_records import cd_context, read_record
 from kalypso_actions.promotion.starts import schedule_start
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
@@ -114,8 +130,10 @@ class RollbackRun:
         name = context.environment(inputs.environment, environments).name
         if inputs.to:
             check_on_main(inputs.to, main, context)
-        behind = environments_behind(name, environments) if inputs.chain else ()
-        return cls(inputs, context, environments, main, person_of(context), (*behind[::-1], name))
+        behind: tuple[str, ...] = ()
+        if inputs.chain:
+            behind = environments_behind(name, environments, _origins(name, environments, context))
+        return cls(inputs, context, environments, main, person_of(context), (*behind, name))
 
     def read_all(self) -> list[RollbackStep]:
         """Read and decide all environments, those that go back first being first."""
@@ -189,7 +207,29 @@ class RollbackRun:
         done.warnings += facts.problems
         writes = CdWrites(self._cd(step), self.context.control_plane, self._message(step))
         yield from writes.promotion(facts)
+        yield from self._proposal_status(step)
         yield self._start(facts)
+
+    def _proposal_status(self, step: RollbackStep) -> Iterator[PostStatus]:
+        """Yield that the policy, with the new hold, keeps out what cd has proposed to the branch.
+
+        The job need not read pull requests for that.
+        """
+        branch, context, target = step.branch, self.context, step.decision.target
+        if not branch.own_head:
+            return
+        proposed = base_at(branch, branch.own_head, context).promoted_commit
+        if proposed in {None, target}:
+            return
+        holds = (*step.policy.policy.holds, self._hold(step))
+        policy = replace(step.policy.policy, holds=holds)
+        entry = EntryFacts(step.environment.name, proposed or "")
+        verdict = closed(policy, entry, context.runtime.now())
+        status = policy_of_proposal(verdict.description)
+        yield PostStatus(context.control_plane, branch.own_head, status)
+
+    def _hold(self, step: RollbackStep) -> Hold:
+        return Hold(self._reason(step), self.person, at=step.decision.target)
 
     def _facts(self, step: RollbackStep) -> CdReading:
         """Read what cd reads, at the same commit of the branch, and add the hold to its files."""
@@ -199,14 +239,14 @@ class RollbackRun:
             raise PushConflictError(step.branch.name, step.branch.url, facts.branch.head)
         if step.decision.action == "unchanged":
             return facts
-        policy, target, left = step.policy, step.decision.target, step.decision.left
+        policy, left = step.policy, step.decision.left
         own = {  # of the rollback before
             place
             for place, each in enumerate(policy.policy.holds)
             if each.at == left and same_person(each.by, self.person)
         }
         text = without_holds(policy.text, own, policy.where) if policy.text else None
-        new = with_hold(text, Hold(self._reason(step), self.person, at=target), policy.where)
+        new = with_hold(text, self._hold(step), policy.where)
         return replace(facts, changes={**facts.changes, policy.path: new.encode()})
 
     def _cd(self, step: RollbackStep) -> CdInputs:
@@ -267,6 +307,28 @@ class RollbackRun:
             ),
             problems=ProblemEntry.all_of(dict.fromkeys(self.refusals(steps))),
         )
+
+
+def _origins(
+    own_name: str, environments: Mapping[str, Environment], context: CommandContext
+) -> Mapping[str, str]:
+    """Return where commits came from into each environment, as the chain recorded the starts of cd.
+
+    Those are its present commit, and the one that goes back from `own_name`: a killed run may have
+    brought the environment back already. A person's own start has no record. Raises KalypsoError.
+    """
+    present = {
+        name: read_head(environment, context).promoted_commit or ""
+        for name, environment in environments.items()
+    }
+    posted = own_statuses_of(context, sorted(filter(None, present.values())), any_app=True)
+    origins = {}
+    for name in environments:
+        key = cd_context(name).lower()
+        statuses = (posted.get(present[each], {}).get(key) for each in (own_name, name))
+        for record in filter(None, map(read_record, statuses)):
+            origins[name] = record.subject
+    return origins
 
 
 INTERVAL: Final = 5.0

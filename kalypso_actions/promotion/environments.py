@@ -356,16 +356,26 @@ def arrows(
     )
 
 
-def environments_behind(name: str, environments: Mapping[str, Environment]) -> tuple[str, ...]:
-    """Return the environments that a commit reaches after this one, the nearest first, by name."""
-    names = [name]
-    for each in names:
-        names += [
-            behind
-            for behind in environments[each].next_environments
-            if behind in environments and behind not in names
-        ]
-    return tuple(names[1:])
+def environments_behind(
+    name: str, environments: Mapping[str, Environment], started: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the environments that a commit reaches after this one, the last ones first.
+
+    `started` are the origins of the commits that environments have, as the chain has recorded them:
+    inputs and variables `NEXT_ENVIRONMENT` lead to environments that no annotation names.
+    """
+    behind: dict[str, None] = {}
+
+    def add(before: str, path: frozenset[str]) -> None:
+        following = [*environments[before].next_environments]
+        following += [each for each, origin in started.items() if origin == before]
+        for each in following:
+            if each in environments and each not in path and each not in behind:
+                add(each, path | {each})
+                behind[each] = None
+
+    add(name, frozenset({name}))
+    return tuple(behind)
 
 
 def previous_of(name: str, environments: Mapping[str, Environment]) -> Sequence[str]:

@@ -38,12 +38,14 @@ class PipelineProposal:
     """An open pull request to a branch of an environment, in a repository (`owner/name`).
 
     `promoted_commit` is the commit of main that the tree of Kalypso's proposal names, if the
-    environment's branch has changed since ("" otherwise).
+    environment's branch has changed since ("" otherwise). `held` is why the policy keeps out what
+    cd proposes to the environment's branch.
     """
 
     repository: str
     pull_request: PullRequestView
     promoted_commit: str = ""
+    held: str = ""
 
     @property
     def name(self) -> str:
@@ -164,10 +166,13 @@ def _is_outdated(proposal: PipelineProposal, promoted: CommitView | None) -> boo
 
 
 def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
-    """Yield a wait for people to merge each pull request."""
+    """Yield a wait for people to merge each pull request, unless a policy keeps it out."""
     for proposal in proposals:
         pull = proposal.pull_request
         draft = " (a draft)" if pull.is_draft else ""
+        if proposal.held:
+            yield Wait("people", f"do not merge {proposal.name} yet: {proposal.held}", pull.url)
+            continue
         yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
 
 

@@ -34,7 +34,7 @@ from kalypso_actions.commands.shared.environment_branch import (
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.own_statuses import latest_record, was_recorded
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
+from kalypso_actions.commands.shared.run_start import checked_start, person_of
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.writes import (
@@ -67,7 +67,8 @@ def cd(inputs: CdInputs, context: CommandContext) -> CommandResult:
     environments, main = context.environments(), context.main()
     environment = context.environment(inputs.environment, environments)
     branch = checked_branch(environment, main, context)
-    writes = CdWrites(inputs, context.control_plane, person=context.runtime.job.actor)
+    person = person_of(context) if inputs.override else ""
+    writes = CdWrites(inputs, context.control_plane, person=person)
     begun = _received(inputs, context)
     if inputs.verify_only:
         check_on_main(inputs.commit, main, context)

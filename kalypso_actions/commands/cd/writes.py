@@ -43,7 +43,7 @@ OVERRIDE: Final = "Kalypso-Override"
 class CdWrites:
     """Makes the writes of a run of cd in a control plane (`owner/name`).
 
-    `message` is that of its commit on the environment's branch.
+    `message` is that of its commit on the environment's branch. `person` passes over the policy.
     """
 
     inputs: CdInputs
@@ -125,9 +125,7 @@ class CdWrites:
         """Return the message of a commit, which says who passed over the policy, and why."""
         override = ""
         if facts.overridden:
-            by = self.person or "a person"
-            reason = harmless(self.inputs.override)
-            override = f"{OVERRIDE}: {by}: {reason}"
+            override = f"{OVERRIDE}: {self.person}: {harmless(self.inputs.override)}"
         trailers = "\n".join(filter(None, (trailer, override)))
         return f"{self.message}\n\n{trailers}" if trailers else self.message
 
@@ -196,8 +194,7 @@ class CdWrites:
         """Yield the status of the commit, and of the one that it replaces."""
         branch, commit, name = facts.branch, self.inputs.commit, self.inputs.environment
         if facts.overridden:
-            by = self.person or "a person"
-            status = overridden(name, f"Overridden by {by}: {self.inputs.override}")
+            status = overridden(name, f"Overridden by {self.person}: {self.inputs.override}")
             yield self._post(commit, status)
         match facts.action(self.inputs.mode):
             case "waiting":

@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.entry import policy_of, read_verdict, statuses_between
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
+    read_head,
     read_promotion,
 )
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
@@ -18,13 +19,14 @@ from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import ON_BRANCH, ActiveRun, CommitStatus
+from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.writes import PostStatus, StartWorkflow, Write
 from kalypso_actions.promotion import lost_starts, start_records
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.environments import FROM_CI
+from kalypso_actions.promotion.environments import FROM_CI, previous_of
 from kalypso_actions.promotion.policy import is_closed, policy_of_proposal
 from kalypso_actions.promotion.start_records import Command, StartRecord
 from kalypso_actions.promotion.starts import (
@@ -204,7 +206,7 @@ class Repairs:
         """
         name = branch.environment.name
         key, status_context = table.context(name).lower(), start_records.cd_context(name)
-        starts = []
+        ancestry, starts = self.context.remotes.ancestry(branch.url, main), []
         for commit, own in statuses_between(branch, main, self.context, with_last=True):
             if not table.is_waiting(own.get(key)):
                 continue
@@ -213,11 +215,25 @@ class Repairs:
                 lost = Start("cd", name, commit, status_context, record)
                 if commit in self.statuses or self._repeat(lost, writes):
                     return
-            origin = record.subject if record else FROM_CI
+            origin = record.subject if record else self._origin(name, commit, ancestry)
             if may_start_cd(name, origin, first=self.first, known=self.known):
                 new = start_records.starting(origin)
                 starts.append(Start("cd", name, commit, status_context, new, ENTERS))
         yield from starts
+
+    def _origin(self, name: str, commit: str, main: Ancestry) -> str:
+        """Return where a commit that waits comes from; only a person's start has no record.
+
+        That is ci for a first environment, else an environment that has the commit: cd checks it.
+        Return "" if none has it: then the person must start cd once more.
+        """
+        if name in self.first:
+            return FROM_CI
+        for each in previous_of(name, self.known) or self.known:
+            present = read_head(self.known[each], self.context).promoted_commit
+            if each != name and present in main and main.contains(present or "", commit):
+                return each
+        return ""
 
     def _post_policy(self, branch: EnvironmentBranch, writes: list[Write]) -> None:
         """Post on our open pull request whether the policy would let its commit in now."""

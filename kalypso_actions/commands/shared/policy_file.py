@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.entry import policy_of
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
-from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy
 from kalypso_actions.sources.source_tree import normalize
@@ -30,12 +30,11 @@ class PolicyFile:
 def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> PolicyFile:
     """Read the policy at the head of an environment's branch. Raises KalypsoError."""
     files = context.remotes.fetch(branch.url, commit=branch.head)
-    own_path = branch.environment.control_plane.path
-    folder = normalize(own_path)
+    folder = normalize(branch.environment.control_plane.path)
     path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
     content = files.read([path])[path] if path in files.entries() else None
     text = None if content is None else content.decode("utf-8", "replace")
-    reading = read_policy(files, own_path)
+    reading = policy_of(branch, context)
     where = Location(branch.url, path, branch=branch.name)
     return PolicyFile(path, where, text, reading.policy or PromotionPolicy(), reading.problems)
 

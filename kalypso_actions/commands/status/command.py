@@ -8,7 +8,9 @@ from typing import Final, NoReturn
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
+from kalypso_actions.commands.shared.reading.control_plane import read_base_file
 from kalypso_actions.commands.status.read import (
     EnvironmentBranches,
     Pipeline,
@@ -163,16 +165,19 @@ class _Summary:
             previous=tuple(
                 self._moment(self._branches[each], with_previous=False) for each in previous
             ),
-            closed=self._closed(item),
+            closed=self._closed(item, ""),
         )
 
-    def _closed(self, item: EnvironmentBranches) -> PolicyVerdict:
-        """Return the freezes and holds of an environment's policy, or what is wrong with it."""
+    def _closed(self, item: EnvironmentBranches, commit: str) -> PolicyVerdict:
+        """Return the freezes and holds that keep a commit out, or what is wrong with the policy.
+
+        The commit "" stands for each that no hold names.
+        """
         own = item.reading.own if item.reading else None
         policy = promotion_policy(own.policies, own.policy_problems) if own else PolicyReading()
         if policy.problems:
             return unreadable(policy.problems)
-        facts = EntryFacts(item.environment.name, item.promoted_commit)
+        facts = EntryFacts(item.environment.name, commit)
         now = self._context.runtime.now()
         return closed(policy.policy, facts, now) if policy.policy else LETS_IN
 
@@ -201,13 +206,28 @@ class _Summary:
         own_branch = item.environment.control_plane.branch
         for pull in self._read.control_plane.pull_requests:
             if pull.base == own_branch:
-                yield PipelineProposal(self._context.control_plane, pull)
+                yield PipelineProposal(
+                    self._context.control_plane, pull, held=self._held(item, pull.head)
+                )
         places = {(each.repository, each.branch): each for each in item.gitops}
         for (repository, branch), place in places.items():
             for pull in self._read.gitops[repository].pull_requests:
                 if pull.base == branch and may_be_own_branch(pull.head, item.environment.name):
                     proposed = "" if is_current else self._proposed_commit(place, pull.head)
                     yield PipelineProposal(repository, pull, proposed)
+
+    def _held(self, item: EnvironmentBranches, head: str) -> str:
+        """Return why the policy keeps out what cd proposes from its branch; "" if it does not."""
+        context, environment = self._context, item.environment
+        is_of_cd = head == EnvironmentBranch(environment, "").own_name
+        if not is_of_cd or self._closed(item, "").is_fulfilled:
+            return ""
+        try:
+            files = context.repositories.open(context.url(context.control_plane), branch=head)
+            base = read_base_file(files, environment.control_plane.path)
+        except KalypsoError:  # somebody may have deleted the branch since
+            return ""
+        return self._closed(item, base.promoted_commit or "").description
 
     def _proposed_commit(self, place: GitOpsBranch, head: str) -> str:
         """Return the commit of main that the tree of our branch names; "" if it cannot be read."""

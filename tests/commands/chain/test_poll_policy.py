@@ -68,6 +68,29 @@ def test_cd_starts_when_the_policy_lets_a_commit_in(
         assert polled(acme) == []  # the run is expected
 
 
+@breaks(
+    "poll knows no origin of what a person started",
+    returning(Repairs._origin, ""),
+    case="here",
+)
+@pytest.mark.parametrize("is_in_dev", [True, False], ids=["here", "nowhere"])
+def test_cd_starts_for_what_a_person_started_behind_the_first(
+    acme: Organisation, *, is_in_dev: bool
+) -> None:
+    spec = f"{HEAD.replace('dev', 'stage')}spec: {{{HELD}}}\n"
+    acme.commit({".github/kalypso/promotion.yaml": spec}, "stage")
+    commit = change_main(acme)
+    if is_in_dev:
+        promote(acme, commit)
+    assert document(promote(acme, commit, environment="stage", verify_only="true")).waiting_for
+    acme.commit({".github/kalypso/promotion.yaml": None}, "stage")
+    at_rest(acme)
+    acme.sandbox.repository(CONTROL_PLANE).runs.clear()
+    run(acme, environments="stage")
+    inputs = {"promoted_commit_id": commit, "environment": "stage", "promoted_from": "dev"}
+    assert (Dispatch("cd.yaml", inputs) in acme.dispatches()) == is_in_dev
+
+
 def test_cd_starts_although_people_deleted_the_policy(acme: Organisation) -> None:
     (commit,) = held(acme)
     acme.commit({".github/kalypso/promotion.yaml": None}, "dev")

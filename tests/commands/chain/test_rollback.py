@@ -16,14 +16,17 @@ from kalypso_actions.commands.rollback import (
 )
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.status import status
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.chain import RollbackInputs
+from kalypso_actions.inputs.chain import RollbackInputs, StatusInputs
 from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.rollback_document import RollbackDocument
+from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.runner import JobContext
-from tests.breaks import breaks, turned
-from tests.commands.chain.cd_runs import DEV, SCHEDULE, bring, change_main, has, promote
+from tests.breaks import breaks, returning, turned
+from tests.commands.chain import documents
+from tests.commands.chain.cd_runs import DEV, SCHEDULE, bring, change_main, has, promote, run
 from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import CONTROL_PLANE, Dispatch, Organisation
 
@@ -222,7 +225,7 @@ def chain_of(acme: Organisation) -> tuple[str, str, str]:
 
 @breaks(
     "an environment goes back before those behind it",
-    turned(RollbackRun.of, "(*behind[::-1], name)", "(name, *behind)"),
+    turned(RollbackRun.of, "(*behind, name)", "(name, *behind)"),
 )
 def test_the_chain_goes_back_last_first(acme: Organisation) -> None:
     first, second, _ = chain_of(acme)
@@ -238,6 +241,56 @@ def test_the_chain_goes_back_last_first(acme: Organisation) -> None:
     # Killed after each write, the next run completes it.
     result = go_back(acme, chain="true")
     assert actions(result) == [("stage", "unchanged", first), ("dev", "unchanged", second)]
+
+
+@breaks(
+    "a rollback knows no environment that a variable names as next",
+    turned(RollbackRun.of, "_origins(name, environments, context)", "{}"),
+)
+@pytest.mark.parametrize("killed_after", [0, 2])
+def test_a_variable_says_the_order(acme: Organisation, killed_after: int) -> None:
+    acme.commit({".environments/dev.yaml": documents.environment(acme.url(), "dev")})
+    first, second, bad = chain_of(acme)
+    acme.status(bad, "kalypso / cd stage", "Received: dev", "success")
+    if killed_after:
+        is_killed(killed_after, lambda: go_back(acme, chain="true"))
+        assert [has(acme, name) for name in ("dev", "stage")] == [bad, first]
+    result = go_back(acme, chain="true")
+    assert [has(acme, name) for name in ("dev", "stage")] == [second, first]
+    assert [entry.environment for entry in document(result).environments] == ["stage", "dev"]
+
+
+@breaks(
+    "a rollback leaves cd's proposal as it is",
+    returning(RollbackRun._proposal_status, ()),
+)
+def test_what_cd_has_proposed_may_not_be_merged_after_a_rollback(acme: Organisation) -> None:
+    promote(acme, "1")
+    bad = promote(acme, "2")
+    newer = change_main(acme, "3")
+    run(acme, newer, promoted_from="ci", mode="pull-request")
+    assert waits(acme, "review and merge")
+    head = acme.head("kalypso/promote/dev") or ""
+    go_back(acme, reason="it leaks")
+    held = f"hold by somebody: rolled back from {bad[:7]}: it leaks"
+    assert acme.statuses(head)["kalypso / policy"] == ("failure", f"Waiting: {held}")
+    assert not waits(acme, "review and merge")
+    (number,) = [pull["number"] for pull in acme.pulls(CONTROL_PLANE)]
+    assert waits(acme, f"do not merge {CONTROL_PLANE}#{number} yet: {held}")
+    assert waits(acme, f"release the {held}")
+
+
+def waits(acme: Organisation, beginning: str) -> list[str]:
+    """Return what dev waits for, as far as it begins like this."""
+    read: list[StatusDocument] = []
+
+    def command(inputs: StatusInputs, context: CommandContext) -> CommandResult:
+        read.append(status(inputs, context))
+        return CommandResult(read[0], "")  # type: ignore[arg-type]  # it has no summary
+
+    acme.run(command, StatusInputs, environment="dev")
+    texts = [wait.text for wait in read[0].environments[0].waits]
+    return [text for text in texts if text.startswith(beginning)]
 
 
 def test_the_same_target_where_it_was_deployed(acme: Organisation) -> None:

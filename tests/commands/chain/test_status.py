@@ -262,4 +262,7 @@ def test_a_rollback_no_longer_recommends_the_proposal_of_what_was_left(acme: Org
     assert ("a run", outdated) in [(wait.waits_for, wait.text) for wait in waits]
     assert not any(wait.text.startswith(recommended) for wait in waits)
     schedule_dev(acme)
-    assert not any(left[:7] in wait.text for wait in entry(status(acme)).waits)
+    waits = entry(status(acme)).waits
+    assert [wait.text for wait in waits if left[:7] in wait.text] == [
+        f"release the hold by somebody: rolled back from {left[:7]}"
+    ]
