@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
@@ -163,9 +163,7 @@ def _set(config: MergedConfig, path: Path, value: object) -> SetValue:
     return SetValue(value, where)
 
 
-def tree_changes(
-    changes: TreeChanges, before: Mapping[str, bytes], repositories: Collection[str] = ()
-) -> tuple[FileChange, ...]:
+def tree_changes(changes: TreeChanges, before: Mapping[str, bytes]) -> tuple[FileChange, ...]:
     """Return the files that a run changes, sorted; `before` has the old contents."""
     kinds: dict[str, Change] = {
         **dict.fromkeys(changes.added, "added"),
@@ -178,7 +176,6 @@ def tree_changes(
             kinds[path],
             before.get(path),
             None if kinds[path] == "deleted" else changes.content(path),
-            frozenset(repositories),
         )
         for path in bytewise(kinds)
     )

@@ -134,7 +134,7 @@ FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconc
 @breaks(
     "Templates do not decide files",
     turned(
-        "kalypso_actions.planning.unchanged.digests._Inputs.of_cluster_type",
+        "kalypso_actions.planning.unchanged.same_inputs._Inputs.of_cluster_type",
         "self._common + _digest([item.name, names]) + templates",
         "self._common + _digest([item.name, names])",
     ),
@@ -142,7 +142,7 @@ FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconc
 @breaks(
     "the configuration does not decide files",
     turned(
-        "kalypso_actions.planning.unchanged.digests._Inputs.of_cluster_type",
+        "kalypso_actions.planning.unchanged.same_inputs._Inputs.of_cluster_type",
         "own + self._config.of_cluster_type(item)",
         "own",
     ),
@@ -194,7 +194,7 @@ DIGESTS = json.loads(BASE.sources or b"")["inputs"]
 
 @breaks(
     "other code renders the same",
-    turned("kalypso_actions.planning.unchanged.digests._Inputs.__init__", "code", "''"),
+    turned("kalypso_actions.planning.unchanged.same_inputs._Inputs.__init__", "code", "''"),
 )
 @breaks(
     "trees that others have changed are taken over",

@@ -3,6 +3,6 @@
     rendered = render_changed(snapshot, fleet, assignments, layout, make_renderer, progress, ...)
     rendered.planned, rendered.folders, rendered.taken_over
 
-`digests` computes digests of the inputs, `same_inputs` finds the folders that have the same
-digests in the base trees, and `assignments` renders the others.
+`same_inputs` finds the folders whose inputs have the same digests as in the base trees, and
+`assignments` renders the others.
 """

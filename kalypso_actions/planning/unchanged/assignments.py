@@ -19,8 +19,12 @@ from kalypso_actions.planning.assignment_rendering import (
     PlannedAssignment,
 )
 from kalypso_actions.planning.fleet_manifests import ManifestJudgement, are_own
-from kalypso_actions.planning.unchanged.digests import input_digests, without_folders
-from kalypso_actions.planning.unchanged.same_inputs import UnchangedFolders, unchanged_folders
+from kalypso_actions.planning.unchanged.same_inputs import (
+    UnchangedFolders,
+    input_digests,
+    unchanged_folders,
+    without_folders,
+)
 from kalypso_actions.platform_config import PlatformConfig
 
 
