@@ -22,6 +22,8 @@ def main() -> NoReturn:
             sys.exit(_run(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
+    except ImportError as error:
+        sys.exit(_report_missing(error))
     except Exception as error:  # noqa: BLE001 - the only catch
         # Few runs need a report, but every run would wait for its imports.
         from kalypso_actions.cli.streams import report_error  # noqa: PLC0415
@@ -29,6 +31,20 @@ def main() -> NoReturn:
         sys.exit(report_error(error))
     finally:
         gc.disable()  # otherwise Python collects once more, although the process ends
+
+
+def _report_missing(error: ImportError) -> int:
+    """Report a module that the installation lacks, and return the exit code."""
+    module = (error.name or "").partition(".")[0]
+    if not module or module.startswith("kalypso"):
+        from kalypso_actions.cli.streams import report_error  # noqa: PLC0415
+
+        return report_error(error)
+    sys.stderr.write(
+        f"problem: the module {module!r}, which kalypso requires, is missing or too old in "
+        f"{sys.prefix}\n    → install kalypso again, with all that it requires\n"
+    )
+    return 1
 
 
 def _run(arguments: Sequence[str]) -> int:

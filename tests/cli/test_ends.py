@@ -27,6 +27,24 @@ def test_an_error_is_reported_with_its_advice(
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'cronsim'", name="cronsim"),
+        ImportError("cannot import name 'X' from 'pydantic.types'", name="pydantic.types"),
+    ],
+    ids=["missing", "too old"],
+)
+def test_a_missing_module_is_no_bug(
+    error: ImportError, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ended(error, monkeypatch) == 1
+    printed = capsys.readouterr().err
+    assert f"the module {(error.name or '').partition('.')[0]!r}" in printed
+    assert "→ install kalypso again" in printed
+    assert "bug" not in printed
+
+
 def test_a_bug_asks_to_be_reported_and_commands_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,7 @@ def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolic
         compiled, _ = compile_policy(policy)
         if compiled is not None:
             diagnostics.warnings += _of_cluster_types(compiled, scopes, view)
+            _always_true(compiled, scopes, view, diagnostics)
             repaired = _check_targets(compiled, scopes, view, diagnostics)
             meant += (MeantPolicy(scope.environment, item) for scope in scopes for item in repaired)
     diagnostics.warnings += _equal(view)
@@ -120,6 +121,50 @@ def _check_targets(
     message = f"{subject}: {fault.reason}"
     diagnostics.warnings.append(Problem(message, where, fault.advice, "policy-without-targets"))
     return [replace(policy, targets=Selector(fault.meant))] if fault.meant else []
+
+
+def _always_true(
+    policy: CompiledPolicy, scopes: Scopes, view: FleetView, diagnostics: Diagnostics
+) -> None:
+    """Report NotIn and DoesNotExist over labels that no object has: they exclude nothing.
+
+    A label that may be meant for future objects is a note, unless it resembles one that exists.
+    """
+    of_targets = _target_labels(policy, view.scopes)
+    if any(scope.may_have_more_targets(policy.workspace) for scope in scopes):
+        of_targets = []
+    for selector, compiled, objects, noun in (
+        (
+            policy.policy.cluster_types,
+            policy.cluster_types,
+            _cluster_type_labels(view.scopes),
+            "cluster type",
+        ),
+        (policy.policy.deployment_targets, policy.targets, of_targets, "deployment target"),
+    ):
+        keys = {key for labels in objects for key in labels} - FLUX_LABELS
+        for requirement in compiled.requirements:
+            key = requirement.key
+            if requirement.operator in {"In", "Exists"} or not keys or key in {*keys, *FLUX_LABELS}:
+                continue
+            meant = misspelled(key, keys) or _with_value(requirement, objects)
+            suggestion = f"did you mean {meant}? " if meant else ""
+            known = abbreviated(sorted(keys), MAX_LISTED)
+            problem = Problem(
+                f"SchedulingPolicy {policy.name!r}: {requirement} excludes nothing: no {noun} has "
+                f"the label {key}",
+                selector.at(key),
+                f"{suggestion}A {noun} has the labels {known}",
+                "selector-label-unknown",
+            )
+            (diagnostics.warnings if meant else diagnostics.notes).append(problem)
+
+
+def _with_value(requirement: Requirement, objects: Iterable[Labels]) -> str:
+    """Return a similar label that has one of the required values; "" without one."""
+    values = requirement.values - _BOOLEANS
+    keys = {key for labels in objects for key, value in labels.items() if value in values}
+    return nearest(requirement.key, sorted(keys - FLUX_LABELS))
 
 
 def _selects_any(policy: CompiledPolicy, targets: Iterable[TargetIndex]) -> bool:

@@ -46,3 +46,29 @@ def test_a_misspelled_value_of_targets_is_the_cause_of_an_unselected_target() ->
     expression = "matchExpressions:\n      - {key: purpose, operator: In, values: [test, laod]}"
     plane = edited(plane, "dev/policy.yaml", "matchLabels:\n        purpose: test", expression)
     assert shown(findings(plane).warnings) == [("selector-value-unknown", "dev/policy.yaml:10")]
+
+
+@pytest.mark.parametrize(
+    ("place", "expression", "level", "said"),
+    [
+        ("        size: edge\n", "{key: regoin, operator: NotIn, values: [south]}", "warning", "did you mean region?"),
+        ("        size: edge\n", "{key: regoin, operator: DoesNotExist}", "warning", "did you mean region?"),
+        ("        size: edge\n", "{key: Region, operator: NotIn, values: [south]}", "warning", "did you mean region?"),
+        ("        size: edge\n", "{key: area_region, operator: NotIn, values: [west]}", "warning", "did you mean region?"),
+        ("        size: edge\n", "{key: gpu, operator: DoesNotExist}", "note", "A cluster type has the labels region, size"),
+        ("        size: edge\n", "{key: region, operator: NotIn, values: [elsewhere]}", "", ""),
+        ("        size: edge\n", "{key: region, operator: Exists}", "", ""),
+        ("        purpose: test\n", "{key: porpose, operator: DoesNotExist}", "warning", "did you mean purpose?"),
+        ("        purpose: test\n", "{key: canary, operator: DoesNotExist}", "note", "A deployment target has the labels purpose"),
+    ],
+)  # fmt: skip
+def test_selectors_that_exclude_nothing(place: str, expression: str, level: str, said: str) -> None:
+    edit = f"{place}      matchExpressions:\n      - {expression}\n"
+    found = findings(edited(sound(), "dev/policy.yaml", place, edit))
+    told = [
+        item for item in [*found.warnings, *found.notes] if item.code == "selector-label-unknown"
+    ]
+    assert [(item.level, item.where.line if item.where else 0) for item in told] == (
+        [(level, 16 if "size" in place else 12)] if level else []
+    )
+    assert all(said in item.advice for item in told)
