@@ -22,6 +22,13 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 )
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
+from kalypso_actions.commands.shared.workflow_templates import (
+    Place,
+    faults_of_workflows,
+    read_workflows,
+)
+from kalypso_actions.doctor_rules.workflow_faults import workflow_names
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
 from kalypso_actions.fleet.named_branches import foreign_commits, has_kind
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
@@ -33,6 +40,7 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.planning.fleet_checks.branches import ControlPlaneBranches
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields
@@ -68,12 +76,14 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             context.now,
             clone.head_of_main if clone else "",
         )
+        of_workflows = _workflow_faults(readings, clone, reader)
     of_sources = check_given_sources(inputs.source, readings, context.programs)
     return _document(
         readings,
         (
             *read.findings,
             *findings,
+            *of_workflows,
             *of_sources,
         ),
         [
@@ -82,6 +92,28 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             if position
         ],
     )
+
+
+def _workflow_faults(
+    readings: Sequence[Reading], clone: CurrentClone | None, reader: Reader
+) -> tuple[Finding, ...]:
+    """Return what breaks the chain in the workflow files of the branches of a control plane."""
+    branches = ControlPlaneBranches.among(readings)
+    main = branches.main
+    if main is None or not main.revision.branch:
+        return ()
+    findings: list[Finding] = []
+    names: set[str] = set()
+    for reading in (main, *branches.own.values()):
+        revision = reading.revision
+        branch = revision.branch
+        of_clone = clone.files_of(branch) if clone else None
+        files = of_clone or reader.repositories.open(revision.repository, branch=branch)
+        workflows = BranchWorkflows(revision.repository, branch, read_workflows(files))
+        place: Place = "control-plane" if reading is main else "control-plane-environment"
+        findings += faults_of_workflows(workflows, place, main.revision.branch, names)
+        names |= workflow_names(workflows.texts.values()) if reading is main else set()
+    return tuple(dict.fromkeys(findings))
 
 
 def _document(

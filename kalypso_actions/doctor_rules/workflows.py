@@ -21,6 +21,7 @@ from kalypso_actions.doctor_rules.check import (
     workflow_page,
 )
 from kalypso_actions.doctor_rules.repositories import NEXT_ENVIRONMENT
+from kalypso_actions.errors import Finding
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
@@ -60,19 +61,27 @@ class BranchWorkflows:
 
 
 def workflow_checks(
-    files: BranchWorkflows, paths: Sequence[str], templates: Templates, states: Mapping[str, str]
+    files: BranchWorkflows,
+    paths: Sequence[str],
+    templates: Templates,
+    states: Mapping[str, str],
+    faults: Sequence[Finding] = (),
 ) -> Iterator[Check]:
     """Check the workflow files that a branch must have.
 
     Compare a file with our template, filled in with the actions that the file uses. `states` are
-    GitHub's states of the workflows, by path.
+    GitHub's states of the workflows, by path, and `faults` break the chain: a file with faults is
+    not compared.
     """
     place, branch = files.repository, files.branch
     current = 0
+    faulty = {finding.where.path: finding for finding in faults if finding.where}
     for path in paths:
         text = files.texts.get(path)
         state = states.get(path, "")
         is_disabled = state.startswith("disabled")
+        if text is None and f"{path.removesuffix('.yaml')}.yml" in faulty:
+            continue
         if text is None:
             missing = warning if path in OPTIONAL_WORKFLOWS else problem
             yield missing(place, f"{path} is missing on {branch}", "kalypso init writes it")
@@ -81,11 +90,12 @@ def workflow_checks(
             yield problem(
                 place, f"{path} is disabled ({state})", "enable the workflow", workflow_page(path)
             )
-        difference = _difference(files, path, text, templates)
+        difference = None if path in faulty else _difference(files, path, text, templates)
         if difference:
             yield difference
-        elif not is_disabled:
+        elif not (is_disabled or path in faulty):
             current += 1
+    yield from (Check.of_problem("problem", finding, place) for finding in faults)
     if current == len(paths):
         yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
     yield from _moving_references(files)

@@ -30,6 +30,7 @@ from kalypso_actions.commands.shared.reading.base_trees import tree_at
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations
 from kalypso_actions.commands.shared.workflow_templates import (
     Place,
+    faults_of_workflows,
     read_workflows,
     workflow_files,
 )
@@ -38,6 +39,7 @@ from kalypso_actions.compliance.interface import SourceWarnings
 from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.doctor_rules.check import warning
 from kalypso_actions.doctor_rules.clusters import cluster_checks
+from kalypso_actions.doctor_rules.workflow_faults import workflow_names
 from kalypso_actions.doctor_rules.workflows import (
     BranchWorkflows,
     Templates,
@@ -94,14 +96,14 @@ def check_control_plane(
     if main:
         states = read_states(context, name, checklist)
         ours = templates("control-plane", name, facts.main)
-        check_files(main, ours, states, used, checklist)
+        check_files(main, "control-plane", ours, states, used, checklist)
         cd_workflow = main.texts.get(CD_FILE, "")
     ours = templates("control-plane-environment", name, facts.main)
     existing = (environment.branch for environment in facts.environments if environment.has_branch)
     for branch in dict.fromkeys(existing):
         files = read_files(context, name, branch, checklist)
         if files:
-            check_files(files, ours, {}, used, checklist)
+            check_files(files, "control-plane-environment", ours, {}, used, checklist)
             if MODE.search(cd_workflow):
                 check_copies(main, files, ours, checklist)
     by_job = proposes(cd_workflow)
@@ -301,7 +303,7 @@ def check_gitops(
             continue
         files = read_files(context, repository, branch, checklist)
         if files:
-            check_files(files, ours, states, used, checklist)
+            check_files(files, "gitops", ours, states, used, checklist)
             check_copies(default, files, ours, checklist)
         _check_branch(context, repository, branch, checklist)
     for _, own_branch in proposals:
@@ -368,11 +370,13 @@ class Used:
     """The names and actions that the workflow files of a repository's branches use.
 
     `names` are secrets and variables, by the paths of the files; `actions` are the repositories of
-    Kalypso's actions.
+    Kalypso's actions, `workflows` the names of workflows, and `main` is the first branch.
     """
 
     names: dict[str, UsedNames] = field(default_factory=dict)
     actions: set[str] = field(default_factory=set)
+    workflows: set[str] = field(default_factory=set)
+    main: str = ""
 
 
 def templates(place: Place, control_plane: str, main: str) -> Templates:
@@ -417,6 +421,7 @@ def check_copies(
 
 def check_files(
     files: BranchWorkflows,
+    place: Place,
     ours: Templates,
     states: Mapping[str, str],
     used: Used,
@@ -424,7 +429,10 @@ def check_files(
 ) -> None:
     """Check the workflow files of a branch, and add their names and actions to `used`."""
     paths = tuple(ours(ACTIONS, REF))
-    checklist.add(workflow_checks(files, paths, ours, states))
+    faults = faults_of_workflows(files, place, used.main or files.branch, used.workflows)
+    checklist.add(workflow_checks(files, paths, ours, states, faults))
+    used.main = used.main or files.branch
+    used.workflows |= workflow_names(files.texts.values())
     used.actions.update(used_actions(files.texts.values()))
     for path in paths:
         if path in files.texts:

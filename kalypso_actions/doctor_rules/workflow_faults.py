@@ -1,0 +1,386 @@
+"""Facts in workflow files that break the chain, with their lines: triggers, names, expressions.
+
+    findings = workflow_faults(files, templates, "main", {"ci": {"manifests", "commit"}})
+
+A file that merely differs from our template has none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows
+from kalypso_actions.errors import Finding, Location
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.workflow_files import ACTIONS, USES_OURS
+
+NOT_STARTED: Final = "workflow-not-started"
+EXPRESSION: Final = "workflow-expression-unknown"
+INPUT: Final = "workflow-input-unknown"
+INVALID: Final = "workflow-invalid"
+
+STARTED_BY: Final = ("workflow_dispatch", "push", "workflow_run")
+"""The events by which the chain goes on; a file needs the first one that its template has."""
+
+_BESIDE_THE_CHAIN: Final = frozenset(
+    f"{name}.yaml" for name in ("poll", "report", "report-pages", "rollback")
+)
+"""Workflows whose triggers people may choose."""
+
+CONTEXTS: Final = frozenset(
+    {
+        *("github", "env", "vars", "job", "jobs", "steps", "runner", "secrets"),
+        *("strategy", "matrix", "needs", "inputs"),
+    }
+)
+"""https://docs.github.com/en/actions/reference/workflows-and-actions/contexts"""
+
+_USES: Final = re.compile(rf"/actions/({ACTIONS})@")
+_EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+_STRING: Final = re.compile(r"'(?:[^']|'')*'")
+_NAME: Final = re.compile(
+    r"(?<![\w.\-])(?P<context>[A-Za-z_][\w-]*)(?!\s*\()(?:\.(?P<key>[A-Za-z_][\w-]*))?(?![\w-]*\s*\()"
+)
+_NOUNS: Final = {"inputs": "input", "needs": "job before this one", "steps": "step"}
+_LITERALS: Final = frozenset({"true", "false", "null", "nan", "infinity"})
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A workflow file of ours."""
+
+    files: BranchWorkflows
+    path: str
+    text: str
+    root: yaml.Node
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def finding(self, message: str, node: yaml.Node, advice: str, code: str) -> Finding:
+        mark = node.start_mark
+        where = _where(self.files, self.path, mark.line + 1, mark.column + 1)
+        return Finding(message, where, advice, code, level="warning")
+
+
+def workflow_faults(
+    files: BranchWorkflows,
+    templates: Mapping[str, str],
+    default_branch: str,
+    inputs: Mapping[str, Collection[str]],
+    *,
+    names: Collection[str] = (),
+) -> Iterator[Finding]:
+    """Yield what breaks the chain in the files of a branch that use our actions.
+
+    `templates` are ours by path, `inputs` those of our actions, and `names` the names of workflows
+    on the default branch, if this is another one.
+    """
+    ours: list[_File] = []
+    for path, text in files.texts.items():
+        if not (USES_OURS.search(text) and path.endswith((".yaml", ".yml"))):
+            continue
+        try:
+            root = yaml.compose(text, Loader=yaml.SafeLoader)
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = _where(
+                files, path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1
+            )
+            message = f"GitHub does not run {path}: it is not valid YAML: "
+            message += f"{getattr(error, 'problem', '') or error}"
+            yield Finding(message, where, "correct the file", INVALID, level="warning")
+            continue
+        if isinstance(root, yaml.MappingNode):
+            ours.append(_File(files, path, text, root))
+    known = {*names, *filter(None, map(_name_of, files.texts.values()))}
+    for file in ours:
+        template = templates.get(file.path)
+        if template is not None:
+            wanted = yaml.compose(template, Loader=yaml.SafeLoader)
+            yield from _triggers(file, wanted, default_branch)
+            yield from _dispatch_inputs(file, wanted)
+        else:
+            yield from _other_suffix(file, templates, files.texts)
+        yield from _workflow_runs(file, known, templates)
+        yield from _expressions(file)
+        yield from _action_inputs(file, inputs)
+
+
+def workflow_names(texts: Iterable[str]) -> set[str]:
+    """Return the names of workflows."""
+    return {*filter(None, map(_name_of, texts))}
+
+
+def _name_of(text: str) -> str:
+    try:
+        name = _get(yaml.compose(text, Loader=yaml.SafeLoader), "name")
+    except yaml.YAMLError:
+        return ""
+    return str(name.value) if isinstance(name, yaml.ScalarNode) else ""
+
+
+def _triggers(file: _File, template: yaml.Node | None, default_branch: str) -> Iterator[Finding]:
+    """Report events that the chain needs and that do not start the workflow."""
+    wanted, given = _events(template), _events(file.root)
+    event = next((name for name in STARTED_BY if name in wanted), "")
+    on = _get(file.root, "on") or file.root
+    if event and event not in given and file.name not in _BESIDE_THE_CHAIN:
+        yield file.finding(
+            f"nothing starts {file.path}: it has no trigger {event}",
+            on,
+            f"add {event} below on:, as in our template",
+            NOT_STARTED,
+        )
+    for name in wanted.keys() & given.keys() & {"push", "pull_request"}:
+        of_default = _get(wanted[name], "branches") is not None
+        branch = default_branch if of_default else file.files.branch
+        node = _excluding(given[name], branch)
+        if node is not None and (of_default or name == "push"):
+            yield file.finding(
+                f"no {name} to {branch} starts {file.path}: its filter leaves {branch} out",
+                node,
+                f"write branches: [{branch}]" if of_default else f"let the filter match {branch}",
+                NOT_STARTED,
+            )
+
+
+def _excluding(event: yaml.Node | None, branch: str) -> yaml.Node | None:
+    """Return the filter of an event that leaves a branch out; None without one."""
+    only, ignored = _get(event, "branches"), _get(event, "branches-ignore")
+    if only is not None:
+        return None if _matches(_texts(only), branch) else only
+    if ignored is not None:
+        return ignored if _matches(_texts(ignored), branch) else None
+    # With a filter of tags alone, no push to a branch starts the workflow.
+    return _get(event, "tags") or _get(event, "tags-ignore")
+
+
+def _matches(patterns: Iterable[str], branch: str) -> bool:
+    """Whether GitHub's filter has a branch: the last pattern that matches decides."""
+    found = False
+    for pattern in patterns:
+        is_negative = pattern.startswith("!")
+        if _pattern(pattern.removeprefix("!")).fullmatch(branch):
+            found = not is_negative
+    return found
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    """Return a glob of GitHub's filters as a regular expression."""
+    parts = re.findall(r"\*\*/?|\*|\[[^\]]*\]|[?+]|\\.|.", text)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "?", "+": "+"}
+    expression = "".join(
+        known.get(part) or (part if part.startswith(("[", "\\")) else re.escape(part))
+        for part in parts
+    )
+    try:
+        return re.compile(expression)
+    except re.error:
+        return re.compile(re.escape(text))
+
+
+def _dispatch_inputs(file: _File, template: yaml.Node | None) -> Iterator[Finding]:
+    """Report inputs that the chain gives, and that the workflow does not take, or that it lacks."""
+    wanted = _get(_events(template).get("workflow_dispatch"), "inputs")
+    event = _events(file.root).get("workflow_dispatch")
+    if wanted is None or event is None:
+        return
+    given = dict(_pairs(_get(event, "inputs")))
+    names = {key.value: key for key in given}
+    for key, value in _pairs(wanted):
+        if _text(_get(value, "required")) == "true" and key.value not in names:
+            near = nearest(key.value, names)
+            yield file.finding(
+                f"{file.path} does not take the input {key.value}, with which it is started: "
+                "GitHub refuses the start",
+                names[near] if near else (_get(event, "inputs") or file.root),
+                f"rename {near} to {key.value}" if near else f"add the input {key.value}",
+                INPUT,
+            )
+    known = {key.value for key, _ in _pairs(wanted)}
+    for key, value in given.items():
+        is_required = _text(_get(value, "required")) == "true" and _get(value, "default") is None
+        if is_required and key.value not in known and not nearest(key.value, known):
+            yield file.finding(
+                f"{file.path} requires the input {key.value}, which nothing gives: GitHub refuses "
+                "the start",
+                key,
+                "give it a default, or remove required: true",
+                INPUT,
+            )
+
+
+def _other_suffix(
+    file: _File, templates: Mapping[str, str], texts: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Report a file that is started by its name, and has the other suffix."""
+    stem, _, suffix = file.path.rpartition(".")
+    path = f"{stem}.{'yml' if suffix == 'yaml' else 'yaml'}"
+    if path not in templates or path in texts:
+        return
+    is_named = any(re.search(rf"[\s'\"]{re.escape(file.name)}\b", text) for text in texts.values())
+    events = _events(yaml.compose(templates[path], Loader=yaml.SafeLoader))
+    if "workflow_dispatch" in events and not is_named:
+        yield file.finding(
+            f"nothing starts {file.path}: the chain starts {path.rpartition('/')[2]}",
+            file.root,
+            f"rename it: git mv {file.path} {path}",
+            NOT_STARTED,
+        )
+
+
+def _workflow_runs(
+    file: _File, names: Collection[str], templates: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Report the names of workflows that no file has."""
+    present = {
+        _name_of(template): _name_of(file.files.texts[path])
+        for path, template in templates.items()
+        if path in file.files.texts
+    }
+    workflows = _get(_events(file.root).get("workflow_run"), "workflows")
+    for node in _scalars(workflows):
+        if node.value not in names:
+            near = present.get(node.value) or nearest(node.value, names)
+            known = abbreviated(sorted(names), MAX_LISTED)
+            yield file.finding(
+                f"nothing starts {file.path}: no workflow has the name {node.value!r}",
+                node,
+                f"write {near}" if near else f"write the name of a workflow: {known}",
+                NOT_STARTED,
+            )
+
+
+def _expressions(file: _File) -> Iterator[Finding]:
+    """Report names in expressions that GitHub does not know: their value is empty."""
+    inputs = {
+        key.value
+        for event in ("workflow_dispatch", "workflow_call")
+        for key, _ in _pairs(_get(_events(file.root).get(event), "inputs"))
+    }
+    for key, node in _pairs(file.root):
+        if key.value != "jobs":
+            yield from _unknown_names(file, node, {"inputs": inputs})
+    for _, job in _pairs(_get(file.root, "jobs")):
+        ids = [_get(step, "id") for step in _items(_get(job, "steps"))]
+        known = {
+            "inputs": inputs,
+            "needs": {*_texts(_get(job, "needs"))},
+            "steps": {_text(node) for node in ids if node is not None},
+        }
+        yield from _unknown_names(file, job, known)
+
+
+def _unknown_names(
+    file: _File,
+    node: yaml.Node,
+    known: Mapping[str, Collection[str]],
+    *,
+    is_condition: bool = False,
+) -> Iterator[Finding]:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            is_if = isinstance(key, yaml.ScalarNode) and key.value == "if"
+            if not (isinstance(key, yaml.ScalarNode) and key.value == "outputs"):
+                yield from _unknown_names(file, value, known, is_condition=is_if)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            yield from _unknown_names(file, value, known)
+    elif isinstance(node, yaml.ScalarNode):
+        texts = _EXPRESSION.findall(node.value)
+        if is_condition and not texts:
+            texts = [node.value]
+        for text in texts:
+            yield from _of_expression(file, node, text, known)
+
+
+def _of_expression(
+    file: _File, node: yaml.Node, text: str, known: Mapping[str, Collection[str]]
+) -> Iterator[Finding]:
+    for match in _NAME.finditer(_STRING.sub("''", text)):
+        context, key = match["context"].lower(), match["key"]
+        if context in _LITERALS:
+            continue
+        if context not in CONTEXTS:
+            near = nearest(context, CONTEXTS)
+            yield file.finding(
+                f"GitHub does not know {match['context']!r} in an expression",
+                node,
+                f"write {near}{'.' + key if key else ''}"
+                if near
+                else f"write one of {', '.join(sorted(CONTEXTS))}",
+                EXPRESSION,
+            )
+        elif key and context in known and key.lower() not in map(str.lower, known[context]):
+            near = nearest(key, known[context])
+            names = abbreviated(sorted(known[context]), MAX_LISTED) or "none"
+            yield file.finding(
+                f"{context}.{key} is empty: there is no such {_NOUNS[context]}",
+                node,
+                f"write {context}.{near}" if near else f"known are {names}",
+                EXPRESSION,
+            )
+
+
+def _action_inputs(file: _File, inputs: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """Report misspelled inputs of our actions: GitHub only warns of them in the log."""
+    for _, job in _pairs(_get(file.root, "jobs")):
+        for step in _items(_get(job, "steps")):
+            match = _USES.search(_text(_get(step, "uses")))
+            known = inputs.get(match[1], ()) if match else ()
+            for key, _ in _pairs(_get(step, "with")):
+                near = nearest(key.value, known) if known and key.value not in known else ""
+                if near and match:
+                    yield file.finding(
+                        f"the action {match[1]} has no input {key.value!r}",
+                        key,
+                        f"did you mean {near}?",
+                        INPUT,
+                    )
+
+
+def _where(files: BranchWorkflows, path: str, line: int, column: int) -> Location:
+    return Location(files.repository, path, line, column, files.branch)
+
+
+def _events(root: yaml.Node | None) -> dict[str, yaml.Node | None]:
+    """Return the triggers of a workflow by event, in each form of `on`."""
+    on = _get(root, "on")
+    if isinstance(on, yaml.MappingNode):
+        return {key.value: value for key, value in _pairs(on)}
+    return {node.value: None for node in _scalars(on)}
+
+
+def _pairs(node: yaml.Node | None) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    return [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+
+
+def _get(node: yaml.Node | None, name: str) -> yaml.Node | None:
+    return next((value for key, value in _pairs(node) if key.value == name), None)
+
+
+def _items(node: yaml.Node | None) -> list[yaml.Node]:
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _scalars(node: yaml.Node | None) -> list[yaml.ScalarNode]:
+    nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    return [each for each in nodes if isinstance(each, yaml.ScalarNode)]
+
+
+def _texts(node: yaml.Node | None) -> list[str]:
+    return [each.value for each in _scalars(node)]
+
+
+def _text(node: yaml.Node | None) -> str:
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""

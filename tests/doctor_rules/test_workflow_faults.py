@@ -1,0 +1,160 @@
+"""Facts in workflow files that break the chain, with their lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kalypso_actions.commands.shared.workflow_templates import (
+    Place,
+    faults_of_workflows,
+    inputs_of_actions,
+    workflow_files,
+)
+from kalypso_actions.doctor_rules import workflow_faults
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows
+from kalypso_actions.model.workflow_files import FOLDER, Placeholders
+from kalypso_actions.onboarding.files import for_branch
+from tests.breaks import breaks, returning
+
+MARKS = Placeholders("acme/kalypso-actions", "v1", "acme/control-plane")
+
+
+def told(
+    texts: dict[str, str], place: Place = "control-plane", main: str = "main", branch: str = "main"
+) -> list[tuple[str, str, str]]:
+    """Return the place, the code and the advice of each fault."""
+    files = BranchWorkflows("acme/control-plane", branch, texts)
+    return [
+        (f"{item.where.path.removeprefix(FOLDER)}:{item.where.line}", item.code, item.advice)
+        for item in faults_of_workflows(files, place, main)
+        if item.where
+    ]
+
+
+def sound(place: Place = "control-plane", main: str = "main") -> dict[str, str]:
+    files = workflow_files(place, MARKS)
+    return files if place == "gitops" else for_branch(files, main)
+
+
+@pytest.mark.parametrize("main", ["main", "trunk", "release/1"])
+@pytest.mark.parametrize(
+    ("place", "branch"),
+    [("control-plane", ""), ("control-plane-environment", "dev"), ("gitops", "stage")],
+)
+def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> None:
+    assert told(sound(place, main), place, main, branch or main) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("ci", "branches: [main]", "branches: ['**']"),
+        ("ci", "branches: [main]", "branches: ['m*', '!master']"),
+        ("ci", "branches: [main]", "branches-ignore: [dev, stage]"),
+        ("ci", "    branches: [main]\n", ""),
+        ("poll", "7,37 * * * *", "*/5 * * * *"),
+        ("cd", "runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER || 'ubuntu-latest' }}"),
+        ("cd", "timeout-minutes: 90", "timeout-minutes: ${{ fromJSON('90') }}"),
+        ("cd", "name: Promote", "name: ${{ format('{0} input.x', github.event.inputs.environment) }}"),
+        ("schedule", "manifests: strict", "manifests: strict\n          of-a-later-version: x"),
+        ("schedule", "name: Schedule", "name: Plan"),
+        ("schedule", "runs-on: ubuntu-latest", "if: ${{ !cancelled() && github.ref_name == 'main' }}\n    runs-on: x"),
+        ("schedule", "runs-on: ubuntu-latest", "strategy: {matrix: {a: [1]}}\n    runs-on: ${{ matrix.a }}"),
+    ],
+)  # fmt: skip
+def test_a_file_that_merely_differs(name: str, old: str, new: str) -> None:
+    assert told(edited(name, old, new)) == []
+
+
+def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dict[str, str]:
+    texts, path = sound(place), f"{FOLDER}{name}.yaml"
+    assert old in texts[path]
+    return {**texts, path: texts[path].replace(old, new)}
+
+
+@breaks(
+    "a filter of other branches starts ci",
+    returning(workflow_faults._excluding, None),
+    case="another branch",
+)
+@pytest.mark.parametrize(
+    ("name", "old", "new", "code", "advice"),
+    [
+        pytest.param("ci", "push:\n    branches: [main]", "push:\n    branches: [master]", "not-started", "write branches: [main]", id="another branch"),
+        pytest.param("ci", "push:\n    branches: [main]", "push:\n    branches-ignore: ['m*']", "not-started", "write branches: [main]", id="an ignored branch"),
+        pytest.param("ci", "push:\n    branches: [main]", "push:\n    branches: ['**', '!main']", "not-started", "write branches: [main]", id="an excluded branch"),
+        pytest.param("ci", "push:\n    branches: [main]", "push:\n    tags: ['v*']", "not-started", "write branches: [main]", id="tags alone"),
+        pytest.param("ci", "  push:\n    branches: [main]\n", "", "not-started", "add push below on:, as in our template", id="no push"),
+        pytest.param("cd", "workflow_dispatch:", "workflow_call:", "not-started", "add workflow_dispatch below on:, as in our template", id="a called workflow"),
+        pytest.param("cd", "      promoted_commit_id:", "      promoted_commit:", "input-unknown", "rename promoted_commit to promoted_commit_id", id="another input"),
+        pytest.param("schedule", "    inputs:\n", "    inputs:\n      approver: {required: true}\n", "input-unknown", "give it a default, or remove required: true", id="a required input"),
+        pytest.param("schedule", "inputs.environment }}", "input.environment }}", "expression-unknown", "write inputs.environment", id="input"),
+        pytest.param("schedule", "inputs.environment }}", "inputs.enviroment }}", "expression-unknown", "write inputs.environment", id="an unknown input"),
+        pytest.param("schedule", "vars.KALYPSO_APP_ID", "var.KALYPSO_APP_ID", "expression-unknown", "write vars.KALYPSO_APP_ID", id="var"),
+        pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY }}", "secret.KALYPSO_APP_PRIVATE_KEY }}", "expression-unknown", "write secrets.KALYPSO_APP_PRIVATE_KEY", id="secret"),
+        pytest.param("cd", "if: needs.verify", "if: need.verify", "expression-unknown", "write needs.verify", id="a condition"),
+        pytest.param("cd", "if: needs.verify", "if: needs.verifi", "expression-unknown", "write needs.verify", id="an unknown job"),
+        pytest.param("preview-comment", "[Preview]", "[Previw]", "not-started", "write Preview", id="an unknown workflow"),
+        pytest.param("preview", "name: Preview\n", "name: Preview of a change\n", "not-started", "write Preview of a change", id="a renamed workflow"),
+        pytest.param("schedule", "manifests: strict", "manifest: strict", "input-unknown", "did you mean manifests?", id="a misspelled input"),
+        pytest.param("ci", "app-id:", "app_id:", "input-unknown", "did you mean app-id?", id="an input with _"),
+        pytest.param("ci", "jobs:", "jobs: {", "invalid", "correct the file", id="no YAML"),
+    ],
+)  # fmt: skip
+def test_what_breaks_the_chain(name: str, old: str, new: str, code: str, advice: str) -> None:
+    texts = edited(name, old, new)
+    faults = told(texts)
+    told_all = {(fault[1], fault[2]) for fault in faults}
+    consequence = {("workflow-expression-unknown", "write inputs.promoted_commit")}
+    assert told_all - consequence == {(f"workflow-{code}", advice)}
+    assert all(int(place.rpartition(":")[2]) > 1 for place, _, _ in faults)
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "old", "new", "branch"),
+    [
+        ("control-plane-environment", "start-schedule", "branches-ignore: [", "branches-ignore: [dev, ", "dev"),
+        ("gitops", "check-promote", "branches-ignore: [", "branches-ignore: ['s**', ", "stage"),
+    ],
+)  # fmt: skip
+def test_the_push_of_a_branch(place: Place, name: str, old: str, new: str, branch: str) -> None:
+    texts = sound(place)
+    path = f"{FOLDER}{name}.yaml"
+    items = re.sub(
+        r"branches-ignore:\n((?: +- .*\n)+)",
+        lambda match: f"branches-ignore: [{', '.join(re.findall(r'- (.*)', match[1]))}]\n",
+        texts[path],
+    )
+    texts[path] = items.replace(old, new)
+    assert texts[path] != items
+    (fault,) = told(texts, place, branch=branch)
+    assert fault[1:] == ("workflow-not-started", f"let the filter match {branch}")
+
+
+def test_a_file_with_the_other_suffix() -> None:
+    texts = sound()
+    for name in ("ci", "schedule"):
+        texts[f"{FOLDER}{name}.yml"] = texts.pop(f"{FOLDER}{name}.yaml")
+    advice = f"rename it: git mv {FOLDER}schedule.yml {FOLDER}schedule.yaml"
+    assert [fault[1:] for fault in told(texts)] == [("workflow-not-started", advice)]
+    texts[f"{FOLDER}cd.yaml"] += "          schedule-workflow: schedule.yml\n"
+    assert told(texts) == []
+
+
+def test_workflows_of_others_are_not_judged() -> None:
+    text = "on: {push: {branches: [master]}}\njobs: {a: {if: input.x, steps: [{run: ls}]}}\n"
+    assert told({**sound(), f"{FOLDER}own.yaml": text}) == []
+
+
+def test_the_inputs_that_actions_have() -> None:
+    known = inputs_of_actions()
+    actions = Path(__file__).parents[2] / "actions"
+    for name, inputs in known.items():
+        file = actions / name / "action.yml"
+        if file.exists():
+            assert {*yaml.safe_load(file.read_text())["inputs"]} <= {*inputs}, name
+    assert {"ci", "cd", "schedule", "check-promote", "poll"} <= known.keys()
