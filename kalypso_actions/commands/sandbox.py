@@ -1,4 +1,4 @@
-"""`kalypso sandbox`: serve an embedded GitHub and Azure on this machine."""
+"""`kalypso sandbox`: serve an embedded GitHub, Azure and Argo CD on this machine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 OWNER: Final = "acme"
 """The organisation of a new sandbox."""
+
+CLUSTERS: Final = f"{OWNER}-clusters[bot]"
+"""The App by which clusters post commit statuses, here and in the demo."""
+
+HUB: Final = "hub"
+"""The Argo CD server of the sandbox's clusters."""
 
 KEY_FILE: Final = "app-key.pem"
 SANDBOX_FILES: Final = ("in-use", "world.json")
@@ -50,7 +56,12 @@ def sandbox(inputs: SandboxInputs, programs: Programs) -> Iterator[SandboxDocume
             dir=str(folder),
             url=embedded.url,
             page=embedded.page_url,
-            environment=embedded.environment(token),
+            environment={
+                **embedded.environment(token),
+                "CLUSTERS_TOKEN": _token_of_clusters(embedded),
+                "KALYPSO_ARGOCD_TOKENS": embedded.argocd.create_token(HUB),
+            },
+            argocd=embedded.argocd_url(HUB),
             app=app,
             repositories=tuple(
                 repository.full_name for repository in embedded.store.repositories.values()
@@ -99,6 +110,16 @@ def _token(embedded: Sandbox) -> str:
     tokens = embedded.store.tokens.items()
     known = (text for text, identity in tokens if identity.kind == "user" and not identity.owner)
     return next(known, "") or embedded.create_token()
+
+
+def _token_of_clusters(embedded: Sandbox) -> str:
+    """Return the token with which people post statuses as a cluster."""
+    for text, identity in embedded.store.tokens.items():
+        if (identity.kind, identity.login) == ("user", CLUSTERS):
+            return text
+    with embedded.lock:
+        embedded.store.account(CLUSTERS, "Bot")
+    return embedded.create_token("user", {"statuses": "write"}, login=CLUSTERS, owner=OWNER)
 
 
 def _app(embedded: Sandbox, folder: Path) -> AppEntry:

@@ -19,9 +19,9 @@ from kalypso_actions.report.terminal import print_findings, print_trimmed
 
 INTRODUCTION: Final = """\
 Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
-platform team, and 16 clusters. All of it runs in this process, behind the APIs of GitHub and of \
-Azure or Argo CD, and git. Events start the workflows in the repositories, which run Kalypso's \
-commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
+platform team, and 16 clusters. All of it runs in this process, behind git and the APIs of GitHub \
+and of what the clusters report to. Events start the workflows in the repositories, which run \
+Kalypso's commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
 """
 
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
@@ -60,13 +60,14 @@ class DemoDocument(OutputDocument):
     """The output of `kalypso demo --output json`.
 
     `url` is that of the sandbox, `report` the path of the page about the fleet ("" after a
-    problem).
+    problem). `cluster_options` let `kalypso clusters` ask where the clusters report.
     """
 
     schema_name: str = Field("kalypso.demo/v1", alias="schema")
     dir: str
     url: str = ""
     report: str = ""
+    cluster_options: tuple[str, ...] = ()
     repositories: tuple[DemoRepositoryEntry, ...] = ()
     steps: tuple[DemoStepEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
@@ -146,8 +147,12 @@ def print_end(console: Console, document: DemoDocument, program: str) -> None:
         ("each step by its number: summary, log, outputs, pull request", f"ls {folder}/runs/*"),
         ("any repository", f"git clone -b dev {shlex.quote(gitops)}"),
         (
-            "GitHub and Azure in their final state",
+            "GitHub, Azure and Argo CD in their final state",
             f"{shlex.quote(program)} sandbox --dir {folder} --port {urlsplit(document.url).port}",
+        ),
+        (
+            "who reports what, in a shell with the lines that it prints",
+            shlex.join([program, "clusters", *document.cluster_options]),
         ),
     ):
         console.print(Text(f"# {words}", style="dim"))
@@ -170,6 +175,13 @@ git clone -c http.extraHeader="Authorization: Bearer $GITHUB_TOKEN" \\
 
 curl -H "Content-Type: application/json" "$GITHUB_SERVER_URL/_sandbox/faults" \\
   -d '{"method": "POST", "path": "/repos/{owner}/{repo}/pulls", "kind": "lost"}'
+
+# Post a status as the cluster berlin-1 of the type standard, by acme-clusters[bot]:
+
+curl -H "Authorization: Bearer $CLUSTERS_TOKEN" \\
+  "$GITHUB_API_URL/repos/acme/gitops/statuses/COMMIT" \\
+  -d '{"state": "success", "context": "cluster/berlin-1/standard",
+       "description": "reconciliation succeeded"}'
 """
 
 
@@ -185,7 +197,7 @@ class SandboxDocument(OutputDocument):
     """The output of `kalypso sandbox --output json` once the sandbox serves.
 
     `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables
-    for programs that use the sandbox, including the token.
+    for programs that use the sandbox, including the tokens; `argocd` is the URL of its Argo CD.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
@@ -193,6 +205,7 @@ class SandboxDocument(OutputDocument):
     url: str = ""
     page: str = ""
     environment: dict[str, str] = Field(default_factory=dict)
+    argocd: str = ""
     app: AppEntry | None = None
     repositories: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
@@ -204,7 +217,7 @@ def sandbox_text(document: SandboxDocument) -> str:
         f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
     )
     parts = [
-        f"# GitHub and Azure Resource Graph at {document.url}.\n"
+        f"# GitHub and Azure Resource Graph at {document.url}, Argo CD at {document.argocd}.\n"
         f"# Its repositories, pull requests and runs, in a browser: {document.page}\n"
         f"# Everything is kept in {escape_line(document.dir)}.\n"
         "# It serves until Ctrl-C. In the shell that uses it:\n",

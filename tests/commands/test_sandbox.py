@@ -217,3 +217,32 @@ def test_debug_logs_requests_without_control_characters(tmp_path: Path) -> None:
     assert r"GET '/\x1b[31mred' 403" in printed
     assert document["environment"]["GITHUB_TOKEN"] not in printed
     assert "\x1b" not in printed
+
+
+def test_clusters_report_as_the_printed_lines_say(tmp_path: Path) -> None:
+    """The variables of check-promote can be set, and both other sources can be asked."""
+    repositories = ("--repository", "acme/control-plane", "--repository", "acme/gitops")
+    with started(tmp_path / "trial", *repositories) as document:
+        environment = document["environment"]
+        api, token = environment["GITHUB_API_URL"], environment["GITHUB_TOKEN"]
+        headers = {"Authorization": f"Bearer {token}"}
+        variable = {"name": "KALYPSO_CLUSTER_REPORTS", "value": "commit-statuses"}
+        place = f"{api}/repos/acme/control-plane/actions/variables"
+        assert requests.post(place, json=variable, headers=headers, timeout=9).status_code == 201
+        listed = requests.get(place, headers=headers, timeout=9).json()
+        assert [each["name"] for each in listed["variables"]] == [variable["name"]]
+        mine = requests.get(f"{api}/user", headers=headers, timeout=9).json()
+        assert mine["login"] == "somebody"
+        names = ("--control-plane", "acme/control-plane", "--gitops", "acme/gitops")
+        variables = {"PATH": os.environ["PATH"], **environment}
+        assert call_kalypso("init", *names, "--yes", variables=variables).returncode == 0
+        ref = f"{api}/repos/acme/gitops/git/ref/heads/dev"
+        commit = requests.get(ref, headers=headers, timeout=9).json()["object"]["sha"]
+        as_cluster = {"Authorization": f"Bearer {environment['CLUSTERS_TOKEN']}"}
+        status = {"state": "success", "context": "cluster/berlin-1/standard"}
+        page = f"{api}/repos/acme/gitops/statuses/{commit}"
+        posted = requests.post(page, json=status, headers=as_cluster, timeout=9).json()
+        assert posted["creator"]["login"] == "acme-clusters[bot]"
+        of_argocd = {"Authorization": f"Bearer {environment['KALYPSO_ARGOCD_TOKENS']}"}
+        lists = f"{document['argocd']}/api/v1/applications"
+        assert requests.get(lists, headers=of_argocd, timeout=9).json()["items"] is None

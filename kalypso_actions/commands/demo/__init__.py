@@ -70,6 +70,7 @@ def demo(
             dir=str(folder),
             url=sandbox.url,
             report=page,
+            cluster_options=organisation.cluster_options(sandbox),
             repositories=_repositories(sandbox),
             steps=tuple(recorder.steps),
             problems=problems,

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import kalypso_actions
+from kalypso_actions.commands.sandbox import CLUSTERS as CLUSTERS_LOGIN
+from kalypso_actions.commands.sandbox import HUB
 from kalypso_actions.commands.shared.workflow_templates import Place, workflow_files
 from kalypso_actions.inputs.local import DemoClusterReports
 from kalypso_actions.model.workflow_files import Placeholders
@@ -56,9 +58,6 @@ CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """The number of clusters of each type."""
 
-HUB: Final = "hub"
-"""The Argo CD server, if the clusters report in one."""
-
 BY_ARC: Final = frozenset({"drone", "command-center"})
 """The types of clusters that Azure Arc connects; the others are AKS clusters."""
 
@@ -99,6 +98,19 @@ def create_organisation(
     }
 
 
+def cluster_options(sandbox: Sandbox) -> tuple[str, ...]:
+    """Return the options by which `kalypso clusters` asks where the clusters report."""
+    variables = sandbox.repository(CONTROL_PLANE).variables
+    names = {
+        "--cluster-reports": "KALYPSO_CLUSTER_REPORTS",
+        "--status-authors": "KALYPSO_STATUS_AUTHORS",
+        "--argocd-servers": "KALYPSO_ARGOCD_SERVERS",
+        "--azure-scopes": "AZURE_SCOPES",
+    }
+    given = [(name, variables[key]) for name, key in names.items() if key in variables]
+    return ("--control-plane", CONTROL_PLANE, *(word for pair in given for word in pair))
+
+
 def create_notifier(sandbox: Sandbox) -> tuple[int, str]:
     """Create the App that starts the control plane's workflows; return its id and private key."""
     slug = f"{OWNER}-notifier"
@@ -121,10 +133,10 @@ def _connect_clusters(
                 "AZURE_SCOPES": SUBSCRIPTION,
             }
         case "commit-statuses":
-            slug = f"{OWNER}-clusters"
+            slug = CLUSTERS_LOGIN.removesuffix("[bot]")
             app, _ = sandbox.create_app(OWNER, OF_CLUSTERS, repositories=[GITOPS], slug=slug)
             reporting = {"notifications": {"app": app, "lag": 2}}
-            variables["KALYPSO_STATUS_AUTHORS"] = f"{slug}[bot]"
+            variables["KALYPSO_STATUS_AUTHORS"] = CLUSTERS_LOGIN
         case "argocd":
             reporting = {"application": {"server": HUB}}
             secrets = {"KALYPSO_ARGOCD_TOKENS": sandbox.argocd.create_token(HUB)}

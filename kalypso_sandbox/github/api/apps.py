@@ -100,6 +100,17 @@ def create_token(call: Call) -> Answer:
     return Answer(201, answer)
 
 
+@endpoint("GET", "/user", statuses=(200,))
+def read_own_user(call: Call) -> Answer:
+    """Return the account of the token, without what only its owner sees."""
+    account = user(call, call.identity.login)
+    counts = dict.fromkeys(("public_repos", "public_gists", "followers", "following"), 0)
+    texts = dict.fromkeys(("name", "company", "blog", "location", "email", "hireable", "bio"))
+    return Answer(
+        200, {**account, **texts, **counts, "created_at": CREATED_AT, "updated_at": CREATED_AT}
+    )
+
+
 @endpoint("GET", "/rate_limit", statuses=(200, 404))
 def read_rate_limits(call: Call) -> Answer:
     """Return the usage of every resource; 404 on GitHub Enterprise Server without limits."""

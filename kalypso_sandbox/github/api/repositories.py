@@ -138,6 +138,7 @@ def read_variables(call: Call) -> Answer:
     return _variables(call, holder.variables, holder.created_at)
 
 
+@endpoint("POST", VARIABLES, "actions_variables: write", statuses=(201, 409, 422))
 @endpoint("POST", OF_ENVIRONMENT, "environments: write", statuses=(201, 404, 409, 422))
 def create_variable(call: Call) -> Answer:
     """Create a variable."""

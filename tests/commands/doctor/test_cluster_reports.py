@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import CLUSTERS, CONTROL_PLANE, GITOPS, HUB
+from kalypso_actions.commands.demo.organisation import CLUSTERS, CONTROL_PLANE, GITOPS
+from kalypso_actions.commands.sandbox import HUB
 from kalypso_actions.inputs.local import DemoClusterReports
 from kalypso_sandbox.azure import Cluster, Configuration
 from tests.commands.doctor.organisation import Acme, acme, lines
