@@ -48,7 +48,7 @@ class PlannedAssignment(NamedTuple):
     platform_config: PlatformConfig
     failure: rendering.Failure | None = None
     excess: int = 0
-    checked: Checked = ()
+    checked: Checked = Checked()
 
     @property
     def config(self) -> MergedConfig:
@@ -167,7 +167,7 @@ class AssignmentRenderer:
         files = self._rendered(assignment)
         excess = self._renderer.excess_of(registration) - before
         if isinstance(files, rendering.Failure):
-            return files, excess, ()
+            return files, excess, Checked()
         # Later stages look for missing values in the contents.
         kept = {
             name: content if rendering.lacks_value(content) else keep(content)

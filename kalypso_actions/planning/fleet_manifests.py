@@ -95,23 +95,16 @@ class ManifestFault(NamedTuple):
 
 
 class CheckedFile(NamedTuple):
-    """The faults of a file, and the identities of its objects: kind and group, namespace, name.
+    """The faults of a file. Without an object, the file may not be for Kubernetes.
 
-    Without an object, the file may not be for Kubernetes. The faults that are `shown` are those of
-    a renamed text, which many files share, if there are `words` to put back. `joined` are the
-    identities, one text for the few bytes that processes send.
+    The faults that are `shown` are those of a renamed text, which many files share, if there are
+    `words` to put back.
     """
 
     template: str
     has_objects: bool
     shown: tuple[ManifestFault, ...] = ()
-    joined: bytes = b""
     words: Words = ()
-
-    @property
-    def objects(self) -> Sequence[bytes]:
-        """The identities of the objects."""
-        return self.joined.split(SEPARATOR) if self.joined else ()
 
     @property
     def faults(self) -> tuple[ManifestFault, ...]:
@@ -119,8 +112,21 @@ class CheckedFile(NamedTuple):
         return tuple(fault.with_words(self.words) for fault in self.shown)
 
 
-Checked = tuple[CheckedFile, ...]
-"""The files of an assignment."""
+class Checked(NamedTuple):
+    """The files of an assignment, which many assignments share, and all their objects.
+
+    `joined` are the identities of the objects of each file: kind and group, namespace, name. They
+    are one text, which processes send at little cost.
+    """
+
+    files: tuple[CheckedFile, ...] = ()
+    joined: bytes = b""
+
+    @property
+    def objects(self) -> Iterator[tuple[CheckedFile, Sequence[bytes]]]:
+        """The files with the identities of their objects."""
+        for file, joined in zip(self.files, self.joined.split(END), strict=False):
+            yield file, joined.split(SEPARATOR) if joined else ()
 
 
 class ManifestChecker:
@@ -129,7 +135,7 @@ class ManifestChecker:
     def __init__(self, templates: Iterable[Template]) -> None:
         self._templates = {template.name: template for template in templates}
         self._results: SizedCache[_Text] = SizedCache(KEPT_BYTES)
-        self._sound: SizedCache[tuple[_Text, ...]] = SizedCache(KEPT_BYTES)
+        self._sound: SizedCache[Checked] = SizedCache(KEPT_BYTES)
         """The results of renamed texts of whole assignments, empty with any fault."""
         self._shown: dict[str, SizedCache[tuple[ManifestFault, ...]]] = {}
         """The faults of renamed texts that are those of the file that was read, by Template."""
@@ -137,7 +143,7 @@ class ManifestChecker:
         self._names: dict[str, Mapping[str, str]] = {}
         self._places: dict[tuple[str, str, str], Location] = {}
         self._lines: dict[str, _PrintingLines] = {}
-        self._last: tuple[Mapping[str, FileContent], Checked] = {}, ()
+        self._last: tuple[Mapping[str, FileContent], Checked] = {}, Checked()
 
     def is_sound(self, assignment: Assignment, files: Mapping[str, bytes]) -> bool:
         """Return whether all files are checked and have no fault, so no mapping repeats a key.
@@ -146,7 +152,7 @@ class ManifestChecker:
         """
         checked = self.check(assignment, files)
         self._last = files, checked
-        return len(checked) == len(files) and not any(file.shown for file in checked)
+        return len(checked.files) == len(files) and not any(file.shown for file in checked.files)
 
     def check(self, assignment: Assignment, files: Mapping[str, FileContent]) -> Checked:
         """Return what the check of each manifest finds; contents that are ids count as sound."""
@@ -154,20 +160,22 @@ class ManifestChecker:
             return self._last[1]
         names = self._template_names(assignment.cluster_type)
         if not names:
-            return ()
+            return Checked()
         words = self._renaming.words(assignment)
         contents = {
             file: content
             for file, content in files.items()
             if file in names and isinstance(content, bytes)
         }
-        return self._proved_together(names, contents, words) or tuple(
-            [
-                self._proved(assignment, names[file], file, content, words)
-                or self._read(assignment, names[file], file, content)
-                for file, content in contents.items()
-            ]
-        )
+        together = self._proved_together(names, contents, words)
+        if together.files:
+            return together
+        found = [
+            self._proved(assignment, names[file], file, content, words)
+            or self._read(assignment, names[file], file, content)
+            for file, content in contents.items()
+        ]
+        return Checked(tuple([file for file, _ in found]), END.join([each for _, each in found]))
 
     def _template_names(self, cluster_type: ClusterType) -> Mapping[str, str]:
         """Return the Template of each file of a cluster type that is checked."""
@@ -186,35 +194,35 @@ class ManifestChecker:
     def _proved_together(
         self, names: Mapping[str, str], contents: Mapping[str, bytes], words: Words
     ) -> Checked:
-        """Return the results for sound files by those of their renamed texts; () for others."""
+        """Return the results for sound files by those of their renamed texts; none for others."""
         content = END.join(contents.values())
         if MARK in content or content.count(END) >= len(contents):
-            return ()
+            return Checked()
         renamed, templates = rename(content, words), tuple([names[file] for file in contents])
-        texts = self._sound.get((renamed, templates))
+        sound = self._sound.get((renamed, templates))
         for digests_of in (quoted_digits, hexadecimal_digests):
-            if texts is None:
+            if sound is None:
                 digests = digests_of(renamed)
                 words += digests
                 renamed = rename(renamed, digests)
-                texts = self._sound.get((renamed, templates))
-        if texts is None:
-            texts = tuple(map(self._result, contents, renamed.split(END)))
-            texts = () if any(text.problems for text in texts) else texts
-            self._sound.put((renamed, templates), texts, len(renamed))
-        if not texts:
-            return ()
-        joined = original(END.join([text.objects for text in texts]), words).split(END)
-        return tuple(
-            [
-                CheckedFile(template, text.has_objects, (), identities)
-                for template, text, identities in zip(templates, texts, joined, strict=True)
-            ]
-        )
+                sound = self._sound.get((renamed, templates))
+        if sound is None:
+            texts = [*map(self._result, contents, renamed.split(END))]
+            rows = zip(templates, texts, strict=True)
+            sound = (
+                Checked()
+                if any(text.problems for text in texts)
+                else Checked(
+                    tuple(CheckedFile(template, text.has_objects) for template, text in rows),
+                    END.join(text.objects for text in texts),
+                )
+            )
+            self._sound.put((renamed, templates), sound, len(renamed))
+        return Checked(sound.files, original(sound.joined, words))
 
     def _proved(
         self, assignment: Assignment, name: str, file: str, content: bytes, words: Words
-    ) -> CheckedFile | None:
+    ) -> tuple[CheckedFile, bytes] | None:
         """Return the result for a file by that of its renamed text; None if that has no answer."""
         if MARK in content:
             return None
@@ -235,20 +243,22 @@ class ManifestChecker:
             known = self._shown.setdefault(name, SizedCache(KEPT_BYTES))
             shown = known.get(renamed) or ()
             if not shown:
-                checked = self._read(assignment, name, file, content)
-                shown = _as_shown(checked.shown, text.problems)
+                read = self._read(assignment, name, file, content)
+                shown = _as_shown(read[0].shown, text.problems)
                 if not shown:
-                    return checked
+                    return read
                 known.put(renamed, shown, len(renamed))
         identities = text.objects
         if has_digests or MARK in identities:
             identities = original(identities, words)
-        return CheckedFile(name, text.has_objects, shown, identities, words if shown else ())
+        return CheckedFile(name, text.has_objects, shown, words if shown else ()), identities
 
-    def _read(self, assignment: Assignment, name: str, file: str, content: bytes) -> CheckedFile:
+    def _read(
+        self, assignment: Assignment, name: str, file: str, content: bytes
+    ) -> tuple[CheckedFile, bytes]:
         text = self._result(file, content)
         faults = tuple(self._fault(assignment, name, text, problem) for problem in text.problems)
-        return CheckedFile(name, text.has_objects, faults, text.objects)
+        return CheckedFile(name, text.has_objects, faults), text.objects
 
     def _result(self, file: str, content: bytes) -> _Text:
         text = self._results.get(content)
@@ -403,11 +413,11 @@ def are_own(assignment: Assignment, checked: Checked) -> bool:
     Such objects are those of one target alone, unless another's texts imitate its name.
     """
     name = assignment.target.name.encode()
-    for file in checked:
-        for identity in file.objects:
-            if name not in identity.partition(b"\0")[2]:
-                return False
-    return True
+    return all(
+        name in identity.partition(b"\0")[2]
+        for _, identities in checked.objects
+        for identity in identities
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,8 +463,9 @@ def judge_manifests(
     """
     rows = list(checked)
     by_name = {template.name: template for template in templates}
-    with_objects = {file.template for _, files in rows for file in files if file.has_objects}
-    without = {file.template: None for _, files in rows for file in files}
+    shared = {id(each.files): each.files for _, each in rows}.values()
+    with_objects = {file.template for files in shared for file in files if file.has_objects}
+    without = {file.template: None for files in shared for file in files}
     values = _PrintedValues(by_name, config_of) if config_of else None
     causes: dict[tuple[Location, str, Location | None], _Cause] = {}
     faulty: dict[str, Failure] = {}
@@ -497,8 +508,8 @@ def judge_manifests(
 
 
 def _faults(rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]) -> Iterator[_Told]:
-    for assignment, files in rows:
-        for file in files:
+    for assignment, checked in rows:
+        for file in checked.files:
             for fault in file.shown if file.template in with_objects else ():
                 yield assignment, file.template, fault, file.words
 
@@ -509,11 +520,11 @@ def _duplicates(
     """Yield a fault of both assignments for each object that a cluster type has already."""
     seen: dict[tuple[str, str], dict[bytes, Assignment]] = {}
     places: dict[tuple[str, str], Location] = {}
-    for assignment, files in rows:
+    for assignment, checked in rows:
         place = assignment.target.environment, assignment.cluster_type.name
         of_type = seen.setdefault(place, {})
-        for file in files:
-            for identity in file.objects:
+        for file, identities in checked.objects:
+            for identity in identities:
                 first = of_type.get(identity)
                 if first is None:
                     of_type[identity] = assignment

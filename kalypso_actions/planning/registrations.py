@@ -231,7 +231,7 @@ def is_own_fault(items: Iterable[PlannedAssignment], plan: Plan, options: PlanOp
 
     def is_sound(assignment: Assignment, files: Mapping[str, bytes]) -> bool:
         checked = checker.check(assignment, files)
-        return not any(fault.is_certain for file in checked for fault in file.faults)
+        return not any(fault.is_certain for file in checked.files for fault in file.faults)
 
     def is_own(item: PlannedAssignment) -> bool:
         assignment, target = item.assignment, item.assignment.target

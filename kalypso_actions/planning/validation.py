@@ -499,7 +499,7 @@ def _rendered(
             of_first = checker.check(assignment, outcome)
             checked.append((assignment, of_first))
             if are_own(assignment, of_first):
-                alone = tuple(file._replace(joined=b"") for file in of_first)
+                alone = of_first._replace(joined=b"")
                 checked += ((other, alone) for other in alike[1:])
             else:
                 checked += _checked(alike[1:], platform_config, renderer, checker)

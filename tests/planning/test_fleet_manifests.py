@@ -10,6 +10,7 @@ import pytest
 from kalypso_actions.errors import of_level
 from kalypso_actions.model.kinds import DeploymentTarget
 from kalypso_actions.planning.fleet_manifests import (
+    Checked,
     CheckedFile,
     _as_shown,
     _PrintedValues,
@@ -447,7 +448,7 @@ def test_two_environments_may_have_the_same_object() -> None:
     rows = [
         (
             assignment(owner, cluster_type("large")),
-            (CheckedFile("namespace", True, (), b"Namespace\0\0default\0team"),),
+            Checked((CheckedFile("namespace", True),), b"Namespace\0\0default\0team"),
         )
         for owner in owners
     ]

@@ -13,7 +13,7 @@ import pytest
 from kalypso_actions.errors import Location
 from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.planning import fleet_manifests
-from kalypso_actions.planning.fleet_manifests import CheckedFile, ManifestChecker
+from kalypso_actions.planning.fleet_manifests import Checked, ManifestChecker
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import Renaming, original, rename
@@ -89,10 +89,11 @@ def parsed(content: bytes) -> tuple[list[str], set[tuple[str, ...]]]:
     }
 
 
-def objects(file: CheckedFile) -> set[tuple[str, ...]]:
+def objects(checked: Checked, index: int = 0) -> set[tuple[str, ...]]:
+    """Return the identities of the objects of a file."""
     return {
         tuple(part.decode("unicode_escape") for part in identity.split(b"\0"))
-        for identity in file.objects
+        for identity in [*checked.objects][index][1]
     }
 
 
@@ -114,13 +115,13 @@ def test_the_proof_and_the_parser_agree(seed: int) -> None:
     checker = ManifestChecker([template("namespace", "")])
     proved, beside = 0, SPACE.encode()
     for owner, content in files(seed):
-        (file,) = checker.check(owner, {"namespace.yaml": content})
         problems, expected = parsed(content)
+        alone = checker.check(owner, {"namespace.yaml": content})
         both = checker.check(owner, {"namespace.yaml": content, "reconciler.yaml": beside})
-        for checked in (file, both[0]):
-            assert [fault.message for fault in checked.faults] == problems, content
+        for checked in (alone, both):
+            assert [fault.message for fault in checked.files[0].faults] == problems, content
             assert objects(checked) == expected, content
-        assert objects(both[1]) == parsed(beside)[1]
+        assert objects(both, 1) == parsed(beside)[1]
         if not problems:
             beside = content
             proved += 1
@@ -148,7 +149,7 @@ SPELLINGS: Final = (
     "files with a fault count as proved",
     turned(
         "kalypso_actions.planning.fleet_manifests.ManifestChecker.is_sound",
-        "not any(file.shown for file in checked)",
+        "not any(file.shown for file in checked.files)",
         "True",
     ),
 )
@@ -209,10 +210,10 @@ def test_faults_of_fields_are_read_in_one_file(
     for word in words:
         content = KUSTOMIZATION.format(name=word, more=more.format(name=word)).encode()
         owner = assignment(target(word), cluster_type("type"))
-        (file,) = checker.check(owner, {"namespace.yaml": content})
+        checked = checker.check(owner, {"namespace.yaml": content})
         problems, expected = parsed(content)
-        assert [fault.message for fault in file.faults] == problems != []
-        assert objects(file) == expected
+        assert [fault.message for fault in checked.files[0].faults] == problems != []
+        assert objects(checked) == expected
     assert len(texts) == read
 
 
