@@ -36,7 +36,9 @@ class Layout:
 
     `environments` maps names to the next ones (separated by commas); `variables` does the same for
     NEXT_ENVIRONMENT of their GitHub environments; `inputs` are further inputs of the actions in the
-    workflow files; `gitops` are the GitOps repositories of each environment.
+    workflow files; `gitops` are the GitOps repositories of each environment; `by_app` are workflow
+    files in which the commented lines for the App count; then no push to an environment's branch
+    starts a workflow, and poll finds it.
     """
 
     environments: Mapping[str, str] = field(default_factory=lambda: {"dev": "stage", "stage": ""})
@@ -44,6 +46,7 @@ class Layout:
     gitops: Sequence[str] = (GITOPS,)
     cluster_types: Sequence[str] = CLUSTER_TYPES
     variables: Mapping[str, str] = field(default_factory=dict)
+    by_app: Sequence[str] = ()
 
     def after(self, name: str) -> list[str]:
         """Return the environments that come next."""
@@ -78,7 +81,8 @@ def found(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
             short = repository.rpartition("/")[2]
             text = documents.gitops_repo(f"{sandbox.url}/{repository}", name, short)
             files[f"gitops-{short}.yaml"] = text
-        files |= workflow_files("control-plane-environment", MARKS)
+        if not layout.by_app:
+            files |= workflow_files("control-plane-environment", MARKS)
         sandbox.commit(CONTROL_PLANE, files, branch=name)
     for repository in layout.gitops:
         _found_gitops(sandbox, repository, layout)
@@ -131,7 +135,9 @@ def _main_files(sandbox: Sandbox, layout: Layout) -> dict[str, str]:
     if layout.inputs.get("cd", {}).get("mode") == "pull-request":
         files |= workflow_files("control-plane-environment", MARKS)
     for path, text in workflow_files("control-plane", MARKS).items():
-        files[path] = _with_inputs(text, layout.inputs.get(Path(path).stem, {}))
+        stem = Path(path).stem
+        with_app = text.replace("# app-", "app-") if stem in layout.by_app else text
+        files[path] = _with_inputs(with_app, layout.inputs.get(stem, {}))
     return files
 
 

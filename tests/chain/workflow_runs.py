@@ -8,7 +8,7 @@ from collections.abc import Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from kalypso_sandbox.workflow_runner.runs import CompletedStep, Run, WorkflowRunner
+from kalypso_sandbox.workflow_runner.runs import CompletedStep, Execute, Run, WorkflowRunner
 from tests.chain.approvals import Approvals
 from tests.chain.run_lines import full_name, line, names_of
 
@@ -27,6 +27,10 @@ class WorkflowRuns:
         self.to_be_lost: set[str] = set()
         self.done: list[CompletedStep] = []
         """All steps that ran, except those that only verified inputs."""
+
+    def execute_by(self, execute: Execute) -> None:
+        """Run actions in another way from now on."""
+        self._workflows.execute = execute
 
     @property
     def waiting(self) -> list[str]:

@@ -36,6 +36,22 @@ LAYOUTS: Final = {
         cluster_types=ONE_TYPE, inputs={**CHECK, "schedule": {"auto-merge": "always"}}
     ),
 }
+POLICY_LAYOUTS: Final = {
+    "a line with policies": Layout(cluster_types=ONE_TYPE, inputs=CHECK, by_app=("cd",)),
+    "a join of three": Layout(
+        environments={"dev": "qa,perf", "qa": "stage", "perf": "stage", "stage": ""},
+        cluster_types=ONE_TYPE,
+        inputs={**CHECK, "schedule": {"auto-merge": "always"}},
+        by_app=("cd",),
+    ),
+    "a line that merges": Layout(
+        cluster_types=ONE_TYPE,
+        inputs={**CHECK, "schedule": {"auto-merge": "always"}},
+        by_app=("cd",),
+    ),
+}
+"""The layouts of stories with policies: the App runs cd, so that `requires` counts."""
+
 FIRST: Final = "dev"
 """The first environment of each layout."""
 

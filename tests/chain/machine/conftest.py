@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.chain.machine.acme import LAYOUTS
+from tests.chain.machine.acme import LAYOUTS, POLICY_LAYOUTS
 from tests.chain.opening import Opening
 from tests.chain.organisation import Layout
 
@@ -14,4 +14,4 @@ from tests.chain.organisation import Layout
 @pytest.fixture(scope="session")
 def begun(openings: Callable[[Layout], Opening]) -> Callable[[str], Opening]:
     """Acme at rest in a layout, by its name."""
-    return lambda name: openings(LAYOUTS[name])
+    return lambda name: openings({**LAYOUTS, **POLICY_LAYOUTS}[name])

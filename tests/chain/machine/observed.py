@@ -36,9 +36,10 @@ MOVES_ON_UNTOLD: Final = frozenset({None, State.STARTING, State.PROPOSED, State.
 
 
 def actors_of(runs: Iterable[Run]) -> set[Actor]:
-    """Return the commands that the jobs of runs call."""
+    """Return the commands that the jobs of runs call; rollback writes as a person's cd does."""
     actions = {step.action for run in runs for job in run.jobs for step in job.steps if step.action}
-    return {actor for actor in Actor if actor.value in actions}
+    own = {actor for actor in Actor if actor.value in actions}
+    return own | {Actor.CD, Actor.PEOPLE} if "rollback" in actions else own
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from tests.chain.organisation import Layout
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 CD = "cd.yaml"
+ROLLBACK = "rollback.yaml"
 PERSON = "somebody"
 
 
@@ -47,7 +48,7 @@ class Promotions:
         """The commits that the clusters of an environment ran while `base-repo.yaml` named them."""
         self._named = dict.fromkeys(names, first)
         self._history = {name: {first} for name in names}
-        self._changes = {name: [(chain.acme.sandbox.store.now, first)] for name in names}
+        self.changes = {name: [(chain.acme.sandbox.store.now, first)] for name in names}
         """The times at which `base-repo.yaml` named each commit."""
         self._since = {name: {first} for name in names}
         """The commits that `base-repo.yaml` has named since the last runs began."""
@@ -144,6 +145,10 @@ class Promotions:
     def _hold_entry(self, environment: str, now: Mapping[str, str], runs: Sequence[Run]) -> None:
         """Check a change of `base-repo.yaml` by these runs."""
         commit, was = now[environment], self._named[environment]
+        if is_rollback(runs) and self.is_behind(commit, was):
+            message = f"{environment} went back to {commit}, which it never had"
+            assert commit in self._history[environment], message
+            return
         self._may_enter(environment, commit)
         if _is_wish(runs, environment, commit):
             return
@@ -164,7 +169,7 @@ class Promotions:
 
     def _stood(self, environment: str, commit: str, moment: datetime) -> bool:
         """Tell whether an environment named the commit or a later one at a moment."""
-        changes = self._changes[environment]
+        changes = self.changes[environment]
         before = [other for at, other in changes if at < moment][-1:]
         commits = [*before, *(other for at, other in changes if at == moment)]
         return any(self._git.is_ancestor(commit, other) for other in commits)
@@ -219,7 +224,7 @@ class Promotions:
         elif rolled_back and self._git.is_ancestor(rolled_back, commit):
             del self._left[environment]
         self._named[environment] = commit
-        self._changes[environment].append((self._chain.acme.sandbox.store.now, commit))
+        self.changes[environment].append((self._chain.acme.sandbox.store.now, commit))
         self._since[environment].add(commit)
         self._history[environment].add(commit)
 
@@ -247,7 +252,14 @@ def _starts(runs: Sequence[Run], environment: str, commit: str) -> list[Mapping[
 
 def _is_wish(runs: Sequence[Run], environment: str, commit: str) -> bool:
     """Tell whether a person started one of the runs, and claimed nothing."""
-    return any(not inputs.get("promoted_from") for inputs in _starts(runs, environment, commit))
+    return is_rollback(runs) or any(
+        not inputs.get("promoted_from") for inputs in _starts(runs, environment, commit)
+    )
+
+
+def is_rollback(runs: Sequence[Run]) -> bool:
+    """Tell whether one of the runs is of rollback, which only people start."""
+    return any(run.file == ROLLBACK for run in runs)
 
 
 def _promoters(runs: Sequence[Run], environment: str, commit: str) -> set[str]:

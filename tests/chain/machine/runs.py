@@ -11,7 +11,7 @@ from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.machine.acme import FAULTS
 from tests.chain.machine.mid_run_events import before_write
 from tests.chain.machine.people import People, places
-from tests.chain.machine.promotions import CD
+from tests.chain.machine.promotions import CD, ROLLBACK
 from tests.chain.machine.scene import only_if
 from tests.commands.chain.killing import KilledError, killed_after
 from tests.commands.chain.organisation import CONTROL_PLANE
@@ -60,6 +60,8 @@ class Runs(People):
         """Run an old run again as a person, with the same inputs."""
         run = self.chain.done[-1 - place % len(self.chain.done)].run
         inputs = run.event.payload.get("inputs") or {}
+        if run.file == ROLLBACK:
+            self.needs_commit = True
         if run.file == CD and not inputs.get("promoted_from"):
             self.promotions.wished[inputs["environment"]].add(inputs["promoted_commit_id"])
             self.needs_commit = True

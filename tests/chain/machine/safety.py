@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kalypso_actions.clients.github.issues import DUPLICATE
 from kalypso_actions.model.layout import SOURCES_FILE
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_sandbox.git.repositories import BareRepository
 from kalypso_sandbox.store import Issue
 from tests.chain.driver import Chain
@@ -58,11 +59,12 @@ class Safety:
         return self._known[key]
 
     def only_base_repo_was_written(
-        self, before: Trees, but: Collection[tuple[str, str]] = ()
+        self, before: Trees, but: Collection[tuple[str, str]] = (), *, holds: bool = False
     ) -> None:
         """Check that runs change only our own branches and the `base-repo.yaml` of an environment.
 
-        `but` are branches that somebody else changed in the meantime.
+        `but` are branches that somebody else changed in the meantime. `holds`: a rollback also
+        writes the policy.
         """
         after = self.trees()
         assert after.keys() == before.keys()
@@ -76,7 +78,8 @@ class Safety:
                 path for path in files.keys() | was.keys() if files.get(path) != was.get(path)
             }
             is_environment = place[0] == CONTROL_PLANE and place[1] in self._names
-            assert changed <= ({"base-repo.yaml"} if is_environment else set()), place
+            own = {"base-repo.yaml", *([POLICY_FILE] if holds else [])}
+            assert changed <= (own if is_environment else set()), place
 
     def nothing_is_foreign(self) -> None:
         """Check that our branches change only files of ours, and that we have no other branches."""

@@ -14,8 +14,9 @@ from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain import opening
 from tests.chain.machine import acme
 from tests.chain.machine.content import Content, digest
+from tests.chain.machine.entries import Entries
 from tests.chain.machine.observed import Observed, actors_of
-from tests.chain.machine.promotions import Promotions
+from tests.chain.machine.promotions import Promotions, is_rollback
 from tests.chain.machine.safety import Safety
 from tests.chain.opening import Opening
 from tests.chain.quick_reads import quick_reads
@@ -76,6 +77,7 @@ class Scene(RuleBasedStateMachine):
         acme.furnish(self.chain, self.layout)
         self.safety = Safety(self.chain, self.layout, self._folder / "runs")
         self.promotions = Promotions(self.chain, self.layout, self.safety)
+        self.entries = Entries(self.chain, self.promotions)
         self.chain.each_time(self.promotions.look_at_clusters)
         self.observed = Observed(self.chain, self.names)
         self.content = {name: Content(self.held(name)) for name in self.names}
@@ -175,13 +177,17 @@ class Scene(RuleBasedStateMachine):
         before = self.safety.trees()
         self._changed_by_hand.clear()
         self.promotions.runs_begin()
+        self.entries.runs_begin()
         self.observed.note()
         try:
             for line in act():
                 self.tell(line)
         finally:
-            self.safety.only_base_repo_was_written(before, self._changed_by_hand)
+            self.safety.only_base_repo_was_written(
+                before, self._changed_by_hand, holds=is_rollback(runs)
+            )
             changed = self.promotions.runs_have_ended(runs)
+            self.entries.runs_have_ended(runs)
             self._hold_content(changed)
             people = {Actor.PEOPLE} if self._changed_by_hand else set()
             self.observed.every_change_is_allowed(actors_of(runs) | people)

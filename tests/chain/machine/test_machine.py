@@ -27,6 +27,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, reproduce_failure, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tests.chain.machine.policies import PolicyStory
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
@@ -42,11 +43,18 @@ SHARDS = 1 if SEED or STORY else -(-MANY // SHARD)
 FIRST = int(os.environ.get("KALYPSO_FIRST_SEED", "0"))
 SEEDS = [int(SEED)] if SEED else [FIRST + number for number in range(SHARDS)]
 KNOWN = [
-    pytest.param(0, 2, id="0"),
-    pytest.param(1, 10, id="1", marks=pytest.mark.slow),
-    pytest.param(2, 10, id="2", marks=pytest.mark.slow),
+    pytest.param(Story, 0, 2, id="0"),
+    pytest.param(Story, 1, 10, id="1", marks=pytest.mark.slow),
+    pytest.param(Story, 2, 10, id="2", marks=pytest.mark.slow),
+    pytest.param(PolicyStory, 0, 1, id="policies-0"),
+    pytest.param(PolicyStory, 1, 12, id="policies-1", marks=pytest.mark.slow),
+    pytest.param(PolicyStory, 2, 12, id="policies-2", marks=pytest.mark.slow),
 ]
-CASES = [pytest.param(number, SHARD, id=f"{number}") for number in SEEDS] or KNOWN
+CASES = [
+    pytest.param(kind, number, SHARD, id=f"{name}{number}")
+    for name, kind in {"": Story, "policies-": PolicyStory}.items()
+    for number in SEEDS
+] or KNOWN
 
 SETTINGS = settings(
     stateful_step_count=15 if SEEDS else 10,
@@ -59,21 +67,22 @@ SETTINGS = settings(
 )
 
 
-@pytest.mark.parametrize(("number", "count"), CASES)
+@pytest.mark.parametrize(("kind", "number", "count"), CASES)
 def test_every_story_comes_to_rest(
-    number: int, count: int, begun: Callable[[str], Opening], tmp_path: Path
+    kind: type[Story], number: int, count: int, begun: Callable[[str], Opening], tmp_path: Path
 ) -> None:
     stories = itertools.count(1)
     started = time.monotonic()
 
     def story() -> Story:
-        return Story(begun, tmp_path / f"{next(stories)}")
+        return kind(begun, tmp_path / f"{next(stories)}")
 
     chosen = seed(number)(story)
     if STORY:
         chosen = reproduce_failure(hypothesis.__version__, ast.literal_eval(STORY))(story)
     try:
-        limited = settings(SETTINGS, max_examples=count + 1)
+        steps = 9 if kind is PolicyStory else SETTINGS.stateful_step_count  # each does more
+        limited = settings(SETTINGS, max_examples=count + 1, stateful_step_count=steps)
         run_state_machine_as_test(chosen, settings=limited)  # type: ignore[arg-type]  # is called
     finally:
         seconds = time.monotonic() - started
