@@ -325,6 +325,11 @@ class DemoInputs(Inputs):
         DemoClusterReports,
         Option("Where the clusters report: to Azure, by commit statuses, or in an Argo CD."),
     ] = "azure-resource-graph"
+    act: Annotated[
+        int | None,
+        Field(ge=1, le=7),
+        Option("Show this act alone; those before it are played.", "N"),
+    ] = None
 
 
 class SandboxInputs(Inputs):

@@ -18,10 +18,10 @@ from kalypso_actions.report.escaping import escape_line
 from kalypso_actions.report.terminal import print_findings, print_trimmed
 
 INTRODUCTION: Final = """\
-Acme has a control plane (main, dev, stage), a GitOps repository, an application, a service of its \
-platform team, and 16 clusters. All of it runs in this process, behind git and the APIs of GitHub \
-and of what the clusters report to. Events start the workflows in the repositories, which run \
-Kalypso's commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
+Acme has a control plane (main, dev, perf, stage), a GitOps repository, an application, services \
+of its platform team, and 17 clusters. All of it runs in this process, behind git and the APIs of \
+GitHub and of what the clusters report to. Events start the workflows in the repositories, which \
+run Kalypso's commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
 """
 
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
@@ -79,15 +79,17 @@ class Timeline:
     Times count from the first step, by the simulated clock.
     """
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, act: int | None = None) -> None:
         self._console = console
-        self._acts = 0
+        self._is_first = True
+        self._acts = (act or 1) - 1
         self._act = ""
         self._first: datetime | None = None
 
     def show(self, step: DemoStepEntry) -> None:
         """Print a step."""
-        if not self._acts:
+        if self._is_first:
+            self._is_first = False
             print_trimmed(self._console, Text(INTRODUCTION.rstrip()))
         if step.act != self._act:
             self._act = step.act

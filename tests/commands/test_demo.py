@@ -39,6 +39,9 @@ ACTS = [
     "The configuration of one environment changes",
     "A change of main overloads a cluster",
     "A correction continues the promotion",
+    "A hold keeps a commit out of an environment",
+    "An environment waits for two others",
+    "An environment goes back to its last good commit",
 ]
 
 
@@ -99,6 +102,15 @@ def test_a_failure_stops_and_its_correction_continues_the_promotion(played: Play
         ("dev", "failed", ACTS[2]),
         ("dev", "compliant", ACTS[3]),
         ("stage", "compliant", ACTS[3]),
+        ("dev", "compliant", ACTS[5]),
+        ("perf", "compliant", ACTS[5]),
+        ("stage", "compliant", ACTS[5]),
+        ("stage", "compliant", ACTS[6]),
+    ]
+    waiting = [step for step in played.document.steps if step.ending == "waiting"]
+    assert [(step.environment, step.act) for step in waiting] == [
+        ("dev", ACTS[4]),
+        ("stage", ACTS[5]),
     ]
     assert any("goes on to stage" in detail for detail in checks[4].details)
 

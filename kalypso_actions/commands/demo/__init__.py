@@ -18,7 +18,7 @@ from kalypso_actions.report.documents import ProblemEntry
 if TYPE_CHECKING:
     from kalypso_sandbox import Sandbox
 
-LENGTH: Final = timedelta(minutes=35)
+LENGTH: Final = timedelta(minutes=60)
 """The longest duration of the simulated story, which begins this long ago, so that it ends before
 the present. A sandbox that serves it later uses the machine's clock, and must not go back in time.
 """
@@ -32,14 +32,14 @@ def demo(
 ) -> DemoDocument:
     """Run the promotion chain of a sample organisation, and report each step.
 
-    The folder of the inputs, or a new one, keeps everything. `machine` are the environment's
-    variables. The simulated clock begins at `start`. Raises UsageError for an unusable folder, or
-    if the sandbox's libraries are missing.
+    With `act`, only the steps of that act are reported. The folder of the inputs, or a new one,
+    keeps everything. `machine` are the environment's variables. The simulated clock begins at
+    `start`. Raises UsageError for an unusable folder, or if the sandbox's libraries are missing.
     """
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
-    from kalypso_actions.commands.demo.scenario import run_scenario  # noqa: PLC0415
+    from kalypso_actions.commands.demo.scenario import ACTS, run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import (  # noqa: PLC0415
         InProcess,
         People,
@@ -52,6 +52,7 @@ def demo(
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
     recorder = _Recorder(report)
+    acts = ACTS[: inputs.act or None]
     problems: tuple[ProblemEntry, ...] = ()
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.create_organisation(sandbox, inputs.cluster_reports)
@@ -62,7 +63,12 @@ def demo(
         people = People(sandbox, clock, machine)
         page = ""
         try:
-            run_scenario(ScenarioRunner(sandbox, clock, workflows, people, recorder))
+            runner = ScenarioRunner(sandbox, clock, workflows, people, _skip)
+            if inputs.act:
+                run_scenario(runner, acts[:-1])
+                acts = acts[-1:]
+            runner.report = recorder
+            run_scenario(runner, acts)
             page = str(write_report(sandbox, clock, machine, folder / "report"))
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
@@ -75,6 +81,10 @@ def demo(
             steps=tuple(recorder.steps),
             problems=problems,
         )
+
+
+def _skip(step: DemoStepEntry) -> None:
+    """Report no step of the acts before the one that is shown."""
 
 
 class _Recorder:

@@ -28,7 +28,7 @@ CHANGES: Final = "changes"
 OWNER: Final = "acme"
 CONTROL_PLANE: Final = f"{OWNER}/control-plane"
 GITOPS: Final = f"{OWNER}/gitops"
-ENVIRONMENTS: Final = ("dev", "stage")
+ENVIRONMENTS: Final = ("dev", "perf", "stage")
 
 SERVER: Final = "https://github.com/"
 """The placeholder for the sandbox's URL in the files."""
@@ -54,6 +54,7 @@ OF_CLUSTERS: Final[Permissions] = {"metadata": "read", "statuses": "write"}
 
 CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
     "dev": {"drone": 3, "command-center": 1, "large": 2, "small": 2},
+    "perf": {"large": 1},
     "stage": {"drone": 4, "command-center": 2, "large": 2},
 }
 """The number of clusters of each type."""
@@ -153,6 +154,12 @@ def _connect_clusters(
 def change(name: str, sandbox: Sandbox) -> dict[str, str]:
     """Return the files of a change, by path."""
     return _files(SAMPLES / CHANGES / name, sandbox)
+
+
+def cd_by_app() -> dict[str, str]:
+    """Return cd's workflow file that uses the App, by path: `requires` of a policy needs it."""
+    files = _workflows("control-plane").items()
+    return {path: text.replace("# app-", "app-") for path, text in files if "/cd." in path}
 
 
 def _create_repository(sandbox: Sandbox, folder: Path) -> None:

@@ -1,19 +1,24 @@
-"""The acts: a registration, a new configuration, a change that fails, and its correction."""
+"""The acts: a registration, a new configuration, a change that fails, and its correction.
+
+Then a policy decides what enters: a hold, a join, and a way back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, change
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, cd_by_app, change
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 
 REGISTRATION: Final = "Register hello-world"
 
 
-def run_scenario(runner: ScenarioRunner) -> None:
-    """Run all acts. Raises KalypsoError if a step differs from the expectation."""
-    for act in ACTS:
+def run_scenario(
+    runner: ScenarioRunner, acts: Sequence[Callable[[ScenarioRunner], None]] | None = None
+) -> None:
+    """Run acts, by default all. Raises KalypsoError if a step differs from the expectation."""
+    for act in ACTS if acts is None else acts:
         runner.act = (act.__doc__ or "").partition("\n")[0].rstrip(".")
         act(runner)
         runner.end_act()
@@ -46,11 +51,8 @@ def configuration(runner: ScenarioRunner) -> None:
 def failure(runner: ScenarioRunner) -> None:
     """A change of main overloads a cluster."""
     message = "A larger cache"
-    commit = runner.people.push(CONTROL_PLANE, "main", change("broken", runner.sandbox), message)
-    runner.person(
-        f"push to main: {message} ({commit[:7]})",
-        change="config/common.yaml: CACHE_MEGABYTES: 512",
-    )
+    line = "config/common.yaml: CACHE_MEGABYTES: 512"
+    commit = runner.push("main", change("broken", runner.sandbox), message, line)
     runner.job("ci", ends="promoted")
     promotion(runner, "dev", ends="failed")
     runner.statuses(commit, {"dev": ("failure", "Failed to deploy")})
@@ -65,10 +67,75 @@ def correction(runner: ScenarioRunner) -> None:
     runner.statuses(broken, {"dev": ("success", "Deployed"), "stage": ("success", "Deployed")})
 
 
+def hold(runner: ScenarioRunner) -> None:
+    """A hold keeps a commit out of an environment."""
+    hold_line = "promotion.yaml: holds: the network is slow, by ada"
+    runner.push("dev", change("hold", runner.sandbox), "Hold dev", hold_line)
+    scheduled_again(runner, "dev")
+    files = change("join", runner.sandbox) | cd_by_app()
+    line = "dev goes on to perf and stage, perf to stage; cd uses the App"
+    commit = runner.push("main", files, "Add the environment perf", line)
+    runner.job("ci", ends="promoted")
+    runner.job("cd", "dev", ends="waiting")
+    runner.statuses(commit, {"dev": ("pending", "Waiting: hold by ada")})
+
+
+def join(runner: ScenarioRunner) -> None:
+    """An environment waits for two others."""
+    commit = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
+    policy = change("join-policy", runner.sandbox)
+    runner.push("stage", policy, "Join", "promotion.yaml: requires: deployed: [dev, perf]")
+    scheduled_again(runner, "stage")
+    runner.push(
+        "dev", change("release", runner.sandbox), "Release dev", "promotion.yaml: holds: []"
+    )
+    scheduled_again(runner, "dev")
+    runner.start("poll")
+    runner.job("poll", ends="started")
+    runner.job("cd", "dev", ends="written")
+    runner.job("schedule", "perf", ends="created")  # poll found the new environment
+    merged_by_app(runner, "dev")
+    runner.job("cd", "perf", ends="written")
+    runner.job("cd", "stage", ends="waiting")
+    merged_by_app(runner, "perf", ends="updated")
+    runner.job("cd", "stage", ends="written")
+    merged_by_app(runner, "stage")
+    deployed = ("success", "Deployed")
+    runner.statuses(commit, dict.fromkeys(("dev", "perf", "stage"), deployed))
+
+
+def going_back(runner: ScenarioRunner) -> None:
+    """An environment goes back to its last good commit."""
+    runner.start("rollback", environment="stage", reason="the pages are slow")
+    runner.job("rollback", "stage", ends="write")
+    runner.job("schedule", "stage", ends="created, promoted")
+    runner.merge_proposal("stage")
+    runner.job("notify", ends="started")
+    runner.job("check-promote", "stage", ends="compliant")
+    (good,) = runner.sandbox.git(CONTROL_PLANE).commit("main").parents
+    deployed = ("success", "Deployed")
+    runner.statuses(good, {"dev": deployed, "stage": deployed})
+
+
+def merged_by_app(runner: ScenarioRunner, environment: str, *, ends: str = "created") -> None:
+    """Propose and merge what cd wrote with the App, whose push starts a second run of schedule."""
+    runner.job("start-schedule", environment, ends="started")
+    runner.job("schedule", environment, ends=f"{ends}, promoted")
+    runner.job("schedule", environment, ends="unchanged, promoted")
+    runner.merge_proposal(environment)
+    runner.job("notify", ends="started")
+    runner.job("check-promote", environment, ends="compliant")
+
+
+def scheduled_again(runner: ScenarioRunner, environment: str) -> None:
+    """Run what a push to an environment's branch starts; nothing but the policy has changed."""
+    runner.job("start-schedule", environment, ends="started")
+    runner.job("schedule", environment, ends="unchanged")
+
+
 def push_to_dev(runner: ScenarioRunner, name: str, message: str, line: str) -> None:
     """Push the named change to dev, and let the clusters apply it; `line` is the changed line."""
-    commit = runner.people.push(CONTROL_PLANE, "dev", change(name, runner.sandbox), message)
-    runner.person(f"push to dev: {message} ({commit[:7]})", environment="dev", change=line)
+    runner.push("dev", change(name, runner.sandbox), message, line)
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
     runner.merge_proposal("dev")
@@ -90,5 +157,8 @@ ACTS: Final[tuple[Callable[[ScenarioRunner], None], ...]] = (
     configuration,
     failure,
     correction,
+    hold,
+    join,
+    going_back,
 )
 """The acts; the first line of a docstring is the title."""

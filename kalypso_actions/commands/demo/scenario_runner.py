@@ -17,6 +17,7 @@ from kalypso_actions.clients.github import (
     TokenAuth,
     merging,
     pull_requests,
+    workflows,
 )
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
@@ -34,12 +35,14 @@ from kalypso_actions.report.chain_document import (
     CdDocument,
     CiDocument,
     NotifyDocument,
+    PollDocument,
     StartScheduleDocument,
 )
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_actions.report.documents import CHANGES
 from kalypso_actions.report.markdown import plain
+from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
@@ -86,7 +89,7 @@ class ScenarioRunner:
         self.act = ""
         self._clock = clock
         self._workflows = workflows
-        self._report = report
+        self.report = report
         self._due: list[Run] = []
 
     def end_act(self) -> None:
@@ -155,6 +158,19 @@ class ScenarioRunner:
             details=details(done),
         )
 
+    def push(self, branch: str, files: Mapping[str, str], message: str, line: str) -> str:
+        """Let people push to the control plane, and return the commit; `line` is what changes."""
+        commit = self.people.push(CONTROL_PLANE, branch, files, message)
+        environment = branch if branch in ENVIRONMENTS else ""
+        text = f"push to {branch}: {message} ({commit[:7]})"
+        self.person(text, environment=environment, change=line)
+        return commit
+
+    def start(self, workflow: str, **inputs: str) -> None:
+        """Let people start a workflow of the control plane."""
+        self.people.start(workflow, inputs)
+        self.person(f"start {workflow}", environment=inputs.get("environment", ""))
+
     def merge_proposal(self, environment: str) -> None:
         """Let people merge the pull request to the GitOps branch of an environment."""
         pull, commit = self.people.merge(GITOPS, environment)
@@ -203,7 +219,7 @@ class ScenarioRunner:
 
     def _record(self, **step: object) -> None:
         fields = {"act": self.act, "at": f"{self._clock():%Y-%m-%dT%H:%M:%SZ}", **step}
-        self._report(DemoStepEntry.model_validate(fields))
+        self.report(DemoStepEntry.model_validate(fields))
 
 
 PROGRESS: Final = re.compile(r"compliant (?P<share>\d+/\d+)(?P<others>.*)")
@@ -225,7 +241,11 @@ def ending(done: CompletedStep) -> str:
         case ScheduleDocument():
             word = document.pull_requests[0].action if document.pull_requests else "unchanged"
             word += ", promoted" if document.promoted else ""
+        case RollbackDocument():
+            word = document.environments[-1].action
         case NotifyDocument() | StartScheduleDocument() if document.environments:
+            word = "started"
+        case PollDocument() if document.started:
             word = "started"
         case _:
             word = "done"
@@ -263,6 +283,8 @@ def details(done: CompletedStep) -> tuple[str, ...]:
             lines = ["only checks"]
         case ScheduleDocument(changes=changes):
             lines = [f"manifests: {changes.counts(*CHANGES)}"]
+        case PollDocument(started=started):
+            lines = [f"{start.workflow} {start.environment}: {start.reason}" for start in started]
         case CheckPromoteDocument(promoted_to=environments):
             lines = _progress(done)
             lines += [f"goes on to {', '.join(environments)}"] if environments else []
@@ -312,6 +334,12 @@ class People:
         return pull_requests.ensure(
             self._github, repository, head=branch, base="main", title=title, body=""
         )[0]
+
+    def start(self, workflow: str, inputs: Mapping[str, str]) -> None:
+        """Start a workflow of the control plane."""
+        self._clock.sleep(THINKING)
+        file = f"{workflow}.yaml"
+        workflows.dispatch(self._github, CONTROL_PLANE, file, ref="main", inputs=inputs)
 
     def merge(self, repository: str, base: str) -> tuple[PullRequest, str]:
         """Merge the only open pull request into a branch; return it and the merge commit.
