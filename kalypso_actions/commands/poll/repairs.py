@@ -8,7 +8,12 @@ from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import policy_of, read_verdict, statuses_between
+from kalypso_actions.commands.shared.entry import (
+    first_of_queue,
+    policy_of,
+    read_verdict,
+    statuses_between,
+)
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     read_head,
@@ -188,8 +193,10 @@ class Repairs:
         main = context.remotes.heads(branch.url, [context.main()])[context.main()]
         waiting = list(self._waiting(branch, main, writes))
         if policy.policy and policy.policy.queue == "oldest":
-            waiting = waiting[-1:]
-        for start in waiting:
+            queue = [(start.commit, posted) for start, posted in waiting]
+            first = first_of_queue(queue, policy.policy, self.known, context)
+            waiting = [each for each in waiting if each[0].commit == first]
+        for start, _ in waiting:
             verdict = read_verdict(policy, branch, start.commit, self.known, context)
             if verdict.is_fulfilled:
                 self._make(start, writes)
@@ -199,8 +206,8 @@ class Repairs:
 
     def _waiting(
         self, branch: EnvironmentBranch, main: str, writes: list[Write]
-    ) -> Iterator[Start]:
-        """Yield the start of cd for each commit that waits for an environment, the newest first.
+    ) -> Iterator[tuple[Start, Mapping[str, CommitStatus]]]:
+        """Yield the start of cd, and the statuses, for each commit that waits, the newest first.
 
         A start that was recorded is expected, or repeated: then nothing else is started.
         """
@@ -218,7 +225,7 @@ class Repairs:
             origin = record.subject if record else self._origin(name, commit, ancestry)
             if may_start_cd(name, origin, first=self.first, known=self.known):
                 new = start_records.starting(origin)
-                starts.append(Start("cd", name, commit, status_context, new, ENTERS))
+                starts.append((Start("cd", name, commit, status_context, new, ENTERS), own))
         yield from starts
 
     def _origin(self, name: str, commit: str, main: Ancestry) -> str:

@@ -242,14 +242,51 @@ class _EntryReading:
     def _queue(self) -> tuple[str, str]:
         """Return the oldest commit that waits before this one, and the one that is under way."""
         name, current = self._branch.environment.name, self._branch.promoted_commit
-        key, before, underway = table.context(name).lower(), "", ""
-        for commit, posted in statuses_between(self._branch, self._commit, self._context):
-            if table.is_waiting(posted.get(key)):
-                before = commit
+        key, underway = table.context(name).lower(), ""
+        between = statuses_between(self._branch, self._commit, self._context)
+        waiting = [each for each in between if table.is_waiting(each[1].get(key))]
+        before = first_of_queue(waiting, self._policy, self._environments, self._context)
         if current:
             latest = own_statuses(self._context, current, any_app=True).get(key)
             underway = current if table.is_underway(latest) else ""
         return before, underway
+
+
+def first_of_queue(
+    waiting: Sequence[tuple[str, Mapping[str, CommitStatus]]],
+    policy: PromotionPolicy,
+    environments: Mapping[str, Environment],
+    context: CommandContext,
+) -> str:
+    """Return the oldest of the commits that wait, newest first, with their statuses; "" for none.
+
+    A commit that a required environment has passed over, or went back from, enters no more by
+    itself, and lets the next one in. Raises KalypsoError.
+    """
+    heads = {
+        name: read_head(environments[name], context)
+        for name in (policy.deployed if waiting else ())
+        if name in environments
+    }
+    reached = {
+        name: context.remotes.ancestry(head.url, head.promoted_commit)
+        for name, head in heads.items()
+        if head.promoted_commit
+    }
+
+    def may_come(commit: str, posted: Mapping[str, CommitStatus]) -> bool:
+        for name, ancestry in reached.items():
+            status, is_reached = posted.get(table.context(name).lower()), commit in ancestry
+            if table.is_deployed(status):
+                left = rolled_back_from(commit, heads[name], environments, context)
+                is_gone = left or not is_reached
+            else:
+                is_gone = table.has_ended(status) or (is_reached and commit != ancestry.head)
+            if is_gone:
+                return False
+        return True
+
+    return next((commit for commit, posted in reversed(waiting) if may_come(commit, posted)), "")
 
 
 def statuses_between(

@@ -121,7 +121,9 @@ class Entries:
             reasons += self._freezes(spec, (commit, *between), moment.now)
             reasons += self._requirements(spec.get("requires") or {}, commit, moment)
             if spec.get("queue") == "oldest":
-                reasons += self._queue(environment, self._base(head), between, moment)
+                required = (spec.get("requires") or {}).get("deployed") or ()
+                present = self._base(head)
+                reasons += self._queue(environment, present, between, required, moment)
         return reasons
 
     def _may_be_written(
@@ -188,13 +190,30 @@ class Entries:
                 yield f"{check['name']} has not succeeded"
 
     def _queue(
-        self, environment: str, present: str, between: Sequence[str], moment: Moment
+        self,
+        environment: str,
+        present: str,
+        between: Sequence[str],
+        required: Sequence[str],
+        moment: Moment,
     ) -> Iterator[str]:
         for each in between:
-            if _waits(moment.of_chain(each, environment)):
+            is_waiting = _waits(moment.of_chain(each, environment))
+            if is_waiting and all(self._may_come(each, name, moment) for name in required):
                 yield f"{each[:7]} waits before it"
         if moment.of_chain(present, environment) in {"Promoted", "Deploying"}:
             yield f"{present[:7]} is under way"
+
+    def _may_come(self, commit: str, name: str, moment: Moment) -> bool:
+        """Tell whether an environment has deployed a commit, or has not come as far yet."""
+        is_deployed = moment.of_chain(commit, name) == "Deployed"
+        changes = moment.changes[name]
+        contained = [self._main.is_ancestor(commit, base) for _, base in changes]
+        own = [place for place, (_, base) in enumerate(changes) if base == commit]
+        first = own[-1] if own else contained.index(True) if True in contained else len(changes)
+        if not all(contained[first:]):
+            return False  # people rolled back from it
+        return is_deployed or not contained[-1] or changes[-1][1] == commit
 
 
 def spec_of(text: str) -> dict[str, Any] | None:

@@ -252,6 +252,57 @@ def test_a_join(
     assert waits(joined, commit, **app) == reason
 
 
+NEVER = "kalypso_actions.commands.shared.entry.first_of_queue"
+
+
+@breaks(
+    "what a required environment has passed over blocks the queue",
+    turned(NEVER, "is_reached and commit != ancestry.head", "False"),
+    case="passed over",
+)
+@breaks(
+    "what a required environment went back from blocks the queue",
+    turned(NEVER, "left or not is_reached", "False"),
+    case="went back",
+)
+@breaks(
+    "what is still to come blocks nobody",
+    turned(NEVER, "is_reached and commit != ancestry.head", "is_reached"),
+    case="still to come",
+)
+@pytest.mark.parametrize(
+    ("deployed_in", "us", "reason"),
+    [
+        (("eu",), ("later",), ""),
+        (("eu", "us"), ("old", "later"), ""),
+        (("eu",), (), "not Deployed in us; {} enters first"),
+    ],
+    ids=["passed over", "went back", "still to come"],
+)
+def test_what_enters_no_more_blocks_no_queue(
+    joined: Organisation,
+    app: dict[str, str],
+    deployed_in: tuple[str, ...],
+    us: tuple[str, ...],
+    reason: str,
+) -> None:
+    policy(joined, f"{HELD}, queue: oldest, {JOIN}")
+    first, old = joined.head("main") or "", has(joined)
+    for name in deployed_in:
+        post(joined, first, name, APP, "Deployed")
+    assert waits(joined, first, **app).startswith("hold by alice")
+    later = change_main(joined, "later")
+    for name, commits in {"eu": ("later",), "us": us}.items():
+        for commit in commits:
+            named = {"old": old, "later": later}[commit]
+            joined.commit({"base-repo.yaml": documents.base_repo(joined.url(), named)}, name)
+        if commits:
+            post(joined, later, name, APP, "Deployed")
+    policy(joined, f"queue: oldest, {JOIN}")
+    joined.clock.sleep(3 * 3600)
+    assert waits(joined, later, **app) == reason.format(first[:7])
+
+
 def test_a_soak_begins_with_the_last_environment(joined: Organisation, app: dict[str, str]) -> None:
     commit = joined.head("main") or ""
     post(joined, commit, "eu", APP, "Deployed")
