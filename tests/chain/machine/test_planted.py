@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
+from kalypso_actions.model.promotion_policy import POLICY_FILE
+from tests.chain.machine.entries import WRITTEN
+from tests.chain.machine.policies import HEAD
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
@@ -216,6 +219,37 @@ def test_a_wrong_promotion_is_noticed(story: Story, planted: Callable[[Story], N
     planted(story)
     with pytest.raises(AssertionError, match=PROMOTED[planted]):
         look(story)
+
+
+FREEZE = "freezes: [{reason: x, from: '2020-01-01T00:00:00Z', to: '2050-01-01T00:00:00Z'}]"
+AGAINST = {
+    "holds: [{reason: x, by: bob}]": "hold by bob",
+    "holds: [{reason: x, by: bob}], requires: {}": "hold by bob",
+    FREEZE: "freeze: x",
+    "freezes: [{reason: x, cron: '0 0 * * *', timezone: Asia/Tokyo, duration: 1d}]": "freeze: x",
+    "requires: {checks: [{name: smoke, from: acme-ci}]}": "smoke has not succeeded",
+    "requires: {deployed: [stage]}": "not deployed in stage",
+    "hold: []": "the policy is invalid",
+    "queue: oldest": "waits before it",
+}
+
+
+@pytest.mark.parametrize("spec", AGAINST)
+def test_a_write_against_a_policy_is_noticed(story: Story, spec: str) -> None:
+    """A status shows that an older commit waits; only a queue cares."""
+    story.chain.acme.commit({POLICY_FILE: f"{HEAD}spec: {{{spec}}}\n"}, "dev")
+    story.chain.acme.status(changed(story), "dev environment", "Waiting: soak until 14:00 UTC")
+    commit = changed(story)
+    text = story.chain.acme.files("dev")["base-repo.yaml"]
+    files = {"base-repo.yaml": text.replace(story.chain.has("dev"), commit)}
+    sandbox = story.chain.acme.sandbox
+
+    def write() -> list[str]:
+        sandbox.commit(CONTROL_PLANE, files, branch="dev", message=WRITTEN)
+        return []
+
+    with pytest.raises(AssertionError, match=f"in spite of its policy: .*{AGAINST[spec]}"):
+        story.watched(write, [])
 
 
 def test_a_promotion_by_a_person_is_not_wrong(story: Story) -> None:
