@@ -298,6 +298,20 @@ APP_COMMANDS: Final = {
             f"{_APP_RENDER} --gitops ../shop-gitops@dev --out tree",
         ),
     ),
+    "app status": LazyCommand(
+        "github_commands",
+        "Show what each environment of an application has, since when, and what waits for whom.",
+        """\
+From the branches of the GitOps repository, and GitHub's statuses and pull
+requests. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) needs contents,
+statuses and pull requests: read. In a clone of the source, --source-repository
+is not needed.
+""",
+        examples=(
+            "kalypso app status --configs-repository acme/shop-configs "
+            "--gitops-repository acme/shop-gitops",
+        ),
+    ),
     **{
         command.words: LazyCommand(
             "runtime", command.summary, examples=command.examples, failure=command.failure

@@ -20,6 +20,7 @@ from kalypso_actions.commands.shared.run import with_commit_id
 from kalypso_actions.commands.status import watch
 from kalypso_actions.doctor_rules.probe import BRANCH_PREFIX
 from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.app import AppStatusInputs
 from kalypso_actions.inputs.chain import (
     CheckPagesInputs,
     ClustersInputs,
@@ -33,6 +34,7 @@ from kalypso_actions.inputs.chain import (
 from kalypso_actions.inputs.local import DiffInputs
 from kalypso_actions.inputs.reading import checked_inputs
 from kalypso_actions.model.counts import counted
+from kalypso_actions.report.app_status_document import AppStatusDocument, print_app_status
 from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.clusters_document import ClustersDocument, print_clusters
 from kalypso_actions.report.comparison_entries import ComparisonEntry
@@ -158,6 +160,17 @@ class HistoryCommand(GitHubCommand[HistoryInputs, HistoryDocument]):
     def show(self, document: HistoryDocument) -> None:
         """Print the history."""
         print_history(stdout(), document)
+
+
+class AppStatusCommand(GitHubCommand[AppStatusInputs, AppStatusDocument]):
+    """`kalypso app status`."""
+
+    model, document, place = AppStatusInputs, AppStatusDocument, "app.status:app_status"
+    echoed: ClassVar = {"source": "source-repository"}
+
+    def show(self, document: AppStatusDocument) -> None:
+        """Print the environments."""
+        print_app_status(stdout(), document)
 
 
 class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):

@@ -341,6 +341,12 @@ GitOpsRepository = Annotated[
 ]
 
 
+Environments = Annotated[
+    List,
+    Option("The environments to look at; default: those of .github/kalypso/environments.yaml."),
+]
+
+
 class AppCiInputs(AppChainInputs):
     """Inputs of `kalypso app ci`."""
 
@@ -452,10 +458,7 @@ class AppPollInputs(AppChainInputs):
 
     configs_repository: ConfigsRepository
     gitops_repository: GitOpsRepository
-    environments: Annotated[
-        List,
-        Option("The environments to look at; default: those of .github/kalypso/environments.yaml."),
-    ] = ()
+    environments: Environments = ()
     release_by: ReleaseBy = "job"
     repair_after: Annotated[
         Duration, Option("How long to wait for a started run before starting it again.")
@@ -463,3 +466,12 @@ class AppPollInputs(AppChainInputs):
     deploy_workflow: DeployWorkflow = "deploy.yml"
     check_workflow: CheckWorkflow = "post-deployment.yml"
     dry_run: DryRun = False
+
+
+class AppStatusInputs(AppChainInputs):
+    """Inputs of `kalypso app status`."""
+
+    configs_repository: ConfigsRepository
+    gitops_repository: GitOpsRepository
+    environments: Environments = ()
+    release_by: ReleaseBy = "job"

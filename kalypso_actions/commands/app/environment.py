@@ -8,7 +8,7 @@ The commands of the chain decide from it alone: every start only says when to lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -290,6 +290,23 @@ def read_environments(source: str, context: CommandContext) -> dict[str, Environ
     files = context.repositories.open(context.url(source), branch=context.main())
     content = files.read([ORDER_FILE])[ORDER_FILE] if ORDER_FILE in files.entries() else None
     return read_order(content, context.url(source))
+
+
+def environment_names(
+    given: Sequence[str], places: ApplicationPlaces, context: CommandContext
+) -> Sequence[str]:
+    """Return the names of the environments: the given ones, else by the order on main.
+
+    Raises UsageError without any.
+    """
+    known = given or tuple(read_environments(places.source, context))
+    if not known:
+        raise UsageError(
+            "no environment is known",
+            Location(context.url(places.source)),
+            "give environments, or name them in .github/kalypso/environments.yaml",
+        )
+    return known
 
 
 def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -> ApplicationMoment:

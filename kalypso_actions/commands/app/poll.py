@@ -16,14 +16,14 @@ from kalypso_actions.clients.github import commits, statuses, workflows
 from kalypso_actions.commands.app.environment import (
     ApplicationMoment,
     ApplicationPlaces,
-    read_environments,
+    environment_names,
     read_moment,
 )
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.run_start import checked_start
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.app import AppPollInputs
 from kalypso_actions.model.github import ActiveRun
@@ -64,7 +64,7 @@ def app_poll(inputs: AppPollInputs, context: CommandContext) -> CommandResult:
     )
     repairs = ApplicationRepairs(inputs, context)
     writes: list[list[Write]] = []
-    for name in _environments(inputs, places, context):
+    for name in environment_names(inputs.environments, places, context):
         try:
             writes.append([*repairs.of(read_moment(places, name, context))])
         except KalypsoError as error:
@@ -84,23 +84,6 @@ def app_poll(inputs: AppPollInputs, context: CommandContext) -> CommandResult:
     document = repairs.document(done)
     summary = poll_summary(document, "app poll", "deploy")
     return CommandResult(document, summary, failed=bool(document.problems))
-
-
-def _environments(
-    inputs: AppPollInputs, places: ApplicationPlaces, context: CommandContext
-) -> Iterable[str]:
-    """Return the names of the environments: the given ones, else by the order on main.
-
-    Raises UsageError without any.
-    """
-    known = inputs.environments or tuple(read_environments(places.source, context))
-    if not known:
-        raise UsageError(
-            "no environment is known",
-            Location(context.url(places.source)),
-            "give environments, or name them in .github/kalypso/environments.yaml",
-        )
-    return known
 
 
 @dataclass(slots=True)
