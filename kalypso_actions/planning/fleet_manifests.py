@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
@@ -25,6 +26,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.layout import CONFIG_SCRIPT, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent
+from kalypso_actions.planning.manifest_references import NAMESPACE, UNMET, Reference, unmet
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import (
@@ -65,6 +67,10 @@ NOT_KUBERNETES: Final = "template-not-kubernetes"
 _OBJECT: Final = re.compile(r"""^[ {-]*["']?apiVersion["']? *:""", re.MULTILINE)
 _KIND: Final = re.compile(r"^kind *:", re.MULTILINE)
 _METADATA: Final = re.compile(r"^metadata *:", re.MULTILINE)
+_OF_TARGET: Final = re.compile(
+    r"\{\{[^{}]*\b(?:Namespace|Workload|DeploymentTargetName|ClusterType)\b"
+)
+"""Matches an action with the names of an assignment, which no namespace of a cluster has alone."""
 
 OF_FIELDS: Final = frozenset({"manifest-incomplete", "manifest-not-text", "manifest-schema"})
 """The codes of faults that depend on the fields and types of objects, and not on the words in them.
@@ -78,7 +84,8 @@ _OWN_RULES: Final = ManifestRules(schema_errors=schema_faults, are_of_applicatio
 class ManifestFault(NamedTuple):
     """A fault of an assignment's file, at the line of the Template that prints it.
 
-    Only `strict` rules tell of one that is not certain, as a warning.
+    Only `strict` rules tell of one that is not certain, as a warning. A reference is `wanted`, an
+    identity without its group: another assignment may have the object, and it is never an error.
     """
 
     code: str
@@ -86,12 +93,16 @@ class ManifestFault(NamedTuple):
     advice: str
     where: Location
     is_certain: bool = True
+    wanted: str = ""
 
     def with_words(self, words: Words) -> ManifestFault:
         """Return the fault of a renamed text with the words of the file."""
         if not words:
             return self
-        return self._replace(message=original(self.message.encode(), words).decode())
+        message, wanted = (
+            original(text.encode(), words).decode() for text in (self.message, self.wanted)
+        )
+        return self._replace(message=message, wanted=wanted)
 
 
 class CheckedFile(NamedTuple):
@@ -152,7 +163,8 @@ class ManifestChecker:
         """
         checked = self.check(assignment, files)
         self._last = files, checked
-        return len(checked.files) == len(files) and not any(file.shown for file in checked.files)
+        faults = (fault for file in checked.files for fault in file.shown)
+        return len(checked.files) == len(files) and all(fault.wanted for fault in faults)
 
     def check(self, assignment: Assignment, files: Mapping[str, FileContent]) -> Checked:
         """Return what the check of each manifest finds; contents that are ids count as sound."""
@@ -167,7 +179,7 @@ class ManifestChecker:
             for file, content in files.items()
             if file in names and isinstance(content, bytes)
         }
-        together = self._proved_together(names, contents, words)
+        together = self._proved_together(assignment, names, contents, words)
         if together.files:
             return together
         found = [
@@ -192,9 +204,17 @@ class ManifestChecker:
         return names
 
     def _proved_together(
-        self, names: Mapping[str, str], contents: Mapping[str, bytes], words: Words
+        self,
+        assignment: Assignment,
+        names: Mapping[str, str],
+        contents: Mapping[str, bytes],
+        words: Words,
     ) -> Checked:
-        """Return the results for sound files by those of their renamed texts; none for others."""
+        """Return the results for sound files by those of their renamed texts; none for others.
+
+        Their references are those of the renamed texts, too: a word is in all files the same. In
+        files with faults, an object may not be what it was meant to be, so references are not read.
+        """
         content = END.join(contents.values())
         if MARK in content or content.count(END) >= len(contents):
             return Checked()
@@ -207,18 +227,76 @@ class ManifestChecker:
                 renamed = rename(renamed, digests)
                 sound = self._sound.get((renamed, templates))
         if sound is None:
-            texts = [*map(self._result, contents, renamed.split(END))]
-            rows = zip(templates, texts, strict=True)
-            sound = (
-                Checked()
-                if any(text.problems for text in texts)
-                else Checked(
-                    tuple(CheckedFile(template, text.has_objects) for template, text in rows),
+            parts = renamed.split(END)
+            texts = [*map(self._result, contents, parts)]
+            sound = Checked()
+            if not any(text.problems for text in texts):
+                faults = self._reference_faults(assignment, templates, texts, parts)
+                sound = Checked(
+                    tuple(
+                        CheckedFile(template, text.has_objects, of_file)
+                        for template, text, of_file in zip(templates, texts, faults, strict=True)
+                    ),
                     END.join(text.objects for text in texts),
                 )
-            )
             self._sound.put((renamed, templates), sound, len(renamed))
-        return Checked(sound.files, original(sound.joined, words))
+        files = sound.files
+        if any(file.shown for file in files):
+            files = tuple(file._replace(words=words) for file in files)
+        return Checked(files, original(sound.joined, words))
+
+    def _reference_faults(
+        self,
+        assignment: Assignment,
+        templates: Sequence[str],
+        texts: Sequence[_Text],
+        contents: Sequence[bytes],
+    ) -> list[tuple[ManifestFault, ...]]:
+        """Return the faults of the references of each file among the files of an assignment."""
+        identities = [each.split(b"\0") for text in texts for each in text.objects.split(SEPARATOR)]
+        objects = [
+            (_decoded(kind), _decoded(namespace), _decoded(name))
+            for kind, _, namespace, name in (parts for parts in identities if len(parts) == 4)
+        ]
+        found = [*unmet(objects, [item for text in texts for item in text.references])]
+        faults = []
+        for template, text, content in zip(templates, texts, contents, strict=True):
+            rows = content.decode("utf-8", "replace").split("\n") if found else ()
+            faults.append(
+                tuple(
+                    self._reference_fault(assignment, template, rows, reference, meant)
+                    for reference, meant in found
+                    if any(reference is item for item in text.references)
+                    and (meant or self._is_of_target(template, rows, reference.line))
+                )
+            )
+        return faults
+
+    def _reference_fault(
+        self,
+        assignment: Assignment,
+        template: str,
+        rows: Sequence[str],
+        reference: Reference,
+        meant: str,
+    ) -> ManifestFault:
+        kind, namespace, name = reference.wanted
+        inside = f" in {namespace}" if kind != NAMESPACE else ""
+        message = f"{reference.subject}: {reference.path} names {kind} {name!r}{inside}, which "
+        message += f"nothing renders: did you mean {meant}?" if meant else "nothing renders"
+        advice = "name an object that is rendered, or render it"
+        if kind == NAMESPACE:
+            advice = "write the namespace as in the Namespace that is rendered: {{ .Namespace }}"
+        where = self._place(assignment, template, rows, reference.line)
+        return ManifestFault(UNMET, message, advice, where, wanted="\0".join(reference.wanted))
+
+    def _is_of_target(self, template: str, rows: Sequence[str], line: int) -> bool:
+        """Return whether a Template prints a line with names of its assignment."""
+        source = self._templates.get(template)
+        if source is None:
+            return False
+        lines = self._lines.setdefault(template, _PrintingLines(source))
+        return bool(_OF_TARGET.search(lines.text(rows, line)))
 
     def _proved(
         self, assignment: Assignment, name: str, file: str, content: bytes, words: Words
@@ -297,18 +375,26 @@ class _Text(NamedTuple):
     problems: tuple[Problem, ...]
     objects: bytes
     rows: Sequence[str] = ()
+    references: tuple[Reference, ...] = ()
+
+
+def _decoded(part: bytes) -> str:
+    return part.decode("unicode_escape")
 
 
 def _checked_text(file: str, content: bytes) -> _Text:
     known: dict[tuple[str, ...], Location] = {}
-    _, findings = check_manifests(Location("", file), content, _OWN_RULES, known=known)
+    references: list[Reference] = []
+    _, findings = check_manifests(
+        Location("", file), content, _OWN_RULES, known=known, references=references
+    )
     objects = SEPARATOR.join(
         b"\0".join(part.encode("unicode_escape") for part in (kind, group, *names))
         for group, kind, *names in known
     )
     problems = (*findings.problems, *leveled(findings.warnings, "warning"))
     if not problems:
-        return _Text(bool(objects), (), objects)
+        return _Text(bool(objects), (), objects, (), tuple(references))
     text = content.decode("utf-8", "replace")
     return _Text(
         bool(objects) or _seems_object(text),
@@ -383,6 +469,11 @@ class _PrintingLines:
             )
         return self._at(found)
 
+    def text(self, rows: Sequence[str], line: int) -> str:
+        """Return the text of the Template's line that printed a line of the output."""
+        found = self._printing.find(rows, line - 1)
+        return self._lines[found - 1][2] if found else ""
+
     def of_kind(self, kind: str) -> Location:
         """Return the place of the name of the first object of a kind."""
         pattern = re.compile(rf"\s*-?\s*kind\s*:\s*[\"']?{re.escape(kind)}\b")
@@ -441,6 +532,11 @@ class _Cause:
     folders: set[str] = field(default_factory=set)
 
     @property
+    def is_error(self) -> bool:
+        """Whether strict rules refuse it."""
+        return self.fault.is_certain and not self.fault.wanted
+
+    @property
     def origin(self) -> str:
         """Where the value of the configuration is set."""
         return f"; {self.value[0]} is set in {_short(self.value[1])}" if self.value else ""
@@ -469,11 +565,14 @@ def judge_manifests(
     values = _PrintedValues(by_name, config_of) if config_of else None
     causes: dict[tuple[Location, str, Location | None], _Cause] = {}
     faulty: dict[str, Failure] = {}
+    met = _rendered_objects(rows)
     is_strict = manifests == "strict"
     for assignment, name, fault, words in chain(
         _faults(rows, with_objects), _duplicates(rows, by_name)
     ):
         if not is_strict and not fault.is_certain:
+            continue
+        if fault.wanted and met(assignment, fault.with_words(words).wanted):
             continue
         value = values.of(assignment, name, fault, words) if values else None
         key = fault.where, fault.code, value[1] if value else None
@@ -482,13 +581,13 @@ def judge_manifests(
             cause = causes[key] = _Cause(name, fault.with_words(words), assignment, value)
         folder = assignment.folder
         cause.folders.add(folder)
-        if fault.is_certain and folder not in faulty:
+        if fault.is_certain and not fault.wanted and folder not in faulty:
             message = _subject(name, by_name) + fault.with_words(words).message + cause.origin
             faulty[folder] = Failure(message, fault.where, fault.advice, code=fault.code)
     found = [
         replace(
             _told(cause, by_name),
-            level="error" if is_strict and cause.fault.is_certain else "warning",
+            level="error" if is_strict and cause.is_error else "warning",
             scope="assignment",
         )
         for cause in causes.values()
@@ -512,6 +611,31 @@ def _faults(rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]) 
         for file in checked.files:
             for fault in file.shown if file.template in with_objects else ():
                 yield assignment, file.template, fault, file.words
+
+
+def _rendered_objects(
+    rows: Sequence[tuple[Assignment, Checked]],
+) -> Callable[[Assignment, str], bool]:
+    """Return whether any assignment of the same cluster type has an object."""
+
+    @cache
+    def objects(environment: str, cluster_type: str) -> set[str]:
+        of_type = (
+            identity
+            for assignment, checked in rows
+            if assignment.target.environment == environment
+            and assignment.cluster_type.name == cluster_type
+            for _, identities in checked.objects
+            for identity in identities
+        )
+        parts = (identity.split(b"\0") for identity in of_type)
+        return {
+            "\0".join(map(_decoded, (kind, namespace, name))) for kind, _, namespace, name in parts
+        }
+
+    return lambda assignment, wanted: (
+        wanted in objects(assignment.target.environment, assignment.cluster_type.name)
+    )
 
 
 def _duplicates(

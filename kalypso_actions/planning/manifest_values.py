@@ -51,7 +51,7 @@ class ValueRule:
 
     def faults(self, body: Mapping[str, Any]) -> Iterator[SchemaFault]:
         """Yield the values of an object that the rule refuses."""
-        for path, value in _at(body, self.at, ()):
+        for path, value in values_at(body, self.at):
             if self.keys:
                 for key in value if isinstance(value, Mapping) else ():
                     yield from self._of_text((*path, str(key)), str(key))
@@ -84,7 +84,7 @@ class ValueRule:
         given = [name for name in self.only_one if value.get(name)]
         if len(given) > 1:
             yield self._fault((*path, given[-1]), f"only one of {' and '.join(given)} may be set")
-        for _, outer in _at(body, self.subset_of, ()) if self.subset_of else ():
+        for _, outer in values_at(body, self.subset_of) if self.subset_of else ():
             lacking = [key for key in value if _get(outer, key) != value[key]]
             if lacking:
                 fault = f"{'.'.join(self.subset_of)} has no {lacking[0]}: {value[lacking[0]]}"
@@ -114,19 +114,19 @@ def rule_words() -> list[str]:
     return [*steps, *(text for rule in rules() for text in (*rule.values, *rule.only_one))]
 
 
-def _at(value: Any, steps: Sequence[str], path: Path) -> Iterator[tuple[Path, Any]]:
+def values_at(value: Any, steps: Sequence[str], path: Path = ()) -> Iterator[tuple[Path, Any]]:
     """Yield the values at the steps of a rule, with their paths."""
     if not steps:
         yield path, value
         return
     step, *rest = steps
     if step == "**":
-        yield from _at(value, rest, path)
+        yield from values_at(value, rest, path)
     for key, inner in _items(value):
         if step == "**":
-            yield from _at(inner, steps, (*path, key))
+            yield from values_at(inner, steps, (*path, key))
         elif step == "*" or key in _names(step):
-            yield from _at(inner, rest, (*path, key))
+            yield from values_at(inner, rest, (*path, key))
 
 
 def _items(value: Any) -> Iterable[tuple[str | int, Any]]:

@@ -26,6 +26,7 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
+from kalypso_actions.planning.manifest_references import Reference, references_of
 from kalypso_actions.planning.manifest_values import FREE
 from kalypso_actions.planning.renaming import NEW_WORD
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
@@ -110,14 +111,16 @@ def check_manifests(
     rules: ManifestRules,
     sources: ChartPlace | None = None,
     known: dict[tuple[str, ...], Location] | None = None,
+    references: list[Reference] | None = None,
 ) -> tuple[Set[str], Findings]:
     """Check generated manifests as kustomize and Kubernetes read them; return their images, too.
 
     `where` is the generated file. With sources, findings are located in the template that made the
     object, if helm names it, or in the values that it printed. `known` are the places of the
     objects in other files of the kustomization that Kalypso writes, None for another one.
+    `references` gets the references of the objects.
     """
-    check = _Check(where, content, rules, sources, known)
+    check = _Check(where, content, rules, sources, known, references)
     parsed = parse_yaml(where.repository, where.path, content)
     for problem in parsed.problems:
         place = check.at_line(problem.where.line) if problem.where else where
@@ -144,6 +147,7 @@ class _Check:
     rules: ManifestRules
     sources: ChartPlace | None
     known: dict[tuple[str, ...], Location] | None
+    references: list[Reference] | None
     findings: Findings = field(default_factory=Findings)
     images: set[str] = field(default_factory=set)
     text: str = ""
@@ -219,6 +223,8 @@ class _Check:
             self.refuse(Problem(message, self.at(document), advice, "manifest-incomplete"))
             return
         self._check_duplicate(document)
+        if self.references is not None:
+            self.references += references_of(document)
         self._check_names(document)
         self._check_data(document)
         containers, texts = _fields(document)

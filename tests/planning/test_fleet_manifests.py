@@ -16,6 +16,7 @@ from kalypso_actions.planning.fleet_manifests import (
     _PrintedValues,
     judge_manifests,
 )
+from kalypso_actions.planning.manifest_references import unmet
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.registrations import is_own_fault
 from tests.breaks import breaks, turned
@@ -98,7 +99,12 @@ FAULTS = {
         ("manifest-invalid", "config.yaml:15", "the key 'REGION' is duplicate"),
     ),
     "the same Namespace for two targets": (
-        {"namespace": SPACE.replace(".Namespace", ".Workspace")},
+        {
+            "namespace": SPACE.replace(".Namespace", ".Workspace"),
+            "config": QUOTED.replace(".Namespace", ".Workspace").replace(
+                "platform-config", "{{ .DeploymentTargetName }}"
+            ),
+        },
         ("manifest-duplicate", "namespace.yaml:11", "Namespace 'team' is made twice on large"),
     ),
     "an object twice in one folder": (
@@ -296,6 +302,86 @@ def test_a_fault_of_a_value_names_its_key_and_place(given: dict[str, object], or
     assert [place.path for place in finding.related] == ["a.yaml"]
 
 
+SOURCE = (
+    "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n"
+    "  name: {{ .DeploymentTargetName }}\n  namespace: flux-system\n"
+    "spec: {interval: 1m, url: https://git.test/app}\n---\n"
+)
+APPLIED = (
+    SOURCE
+    + HEAD
+    + (
+        "  namespace: flux-system\nspec:\n  interval: 1m\n  prune: true\n"
+        "  targetNamespace: {{ .Namespace }}\n  sourceRef:\n    kind: GitRepository\n"
+        "    name: {{ .DeploymentTargetName }}\n"
+    )
+)
+ROLE = SPACE + (
+    "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: reader\n"
+    "  namespace: {{ .Namespace }}\nrules: []\n---\napiVersion: rbac.authorization.k8s.io/v1\n"
+    "kind: RoleBinding\nmetadata:\n  name: readers\n  namespace: {{ .Namespace }}\nroleRef:\n"
+    "  apiGroup: rbac.authorization.k8s.io\n  kind: Role\n  name: reader\n"
+)
+LAST = "    name: {{ .DeploymentTargetName }}\n"
+UNMET_REFERENCES = {
+    "another name": ({"reconciler": APPLIED.replace(LAST, "    name: {{ .Workload }}\n")}, "reconciler.yaml:26", "names GitRepository 'app' in flux-system, which nothing renders: did you mean app-"),
+    "a name with an end": ({"reconciler": APPLIED.replace(LAST, "    name: {{ .DeploymentTargetName }}-src\n")}, "reconciler.yaml:26", "-src' in flux-system, which nothing renders: did you mean app-"),
+    "another kind": ({"reconciler": APPLIED.replace("    kind: GitRepository", "    kind: OCIRepository")}, "reconciler.yaml:26", "did you mean GitRepository app-"),
+    "no namespace": ({"reconciler": APPLIED.replace("  namespace: flux-system\nspec:\n", "spec:\n")}, "reconciler.yaml:25", "in default, which nothing renders: did you mean app-"),
+    "a namespace of other names": ({"config": MAP.replace(".Namespace", ".Environment }}-{{ .Workload") + "  A: b\n"}, "config.yaml:12", "ConfigMap 'platform-config': metadata.namespace names Namespace 'dev-app', which nothing renders"),
+    "a target namespace": ({"reconciler": APPLIED.replace("targetNamespace: {{ .Namespace }}", "targetNamespace: {{ .Workload }}")}, "reconciler.yaml:23", "spec.targetNamespace names Namespace 'app'"),
+    "a misspelled namespace": ({"config": MAP.replace("{{ .Namespace }}", "monitorng") + "  A: b\n"}, "config.yaml:12", "did you mean monitoring?"),
+    "a misspelled Role": ({"namespace": ROLE.replace("kind: Role\n  name: reader", "kind: Role\n  name: raeder")}, "namespace.yaml:28", "names Role 'raeder' in dev-large-app-"),
+    "a Role that nothing uses": ({"namespace": ROLE.replace("kind: Role\n  name: reader", "kind: Role\n  name: viewer")}, "namespace.yaml:28", "did you mean reader?"),
+}  # fmt: skip
+
+
+@breaks(
+    "a reference that nothing meets is told",
+    turned(unmet, "if name in names", "if names"),
+)
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize(
+    ("given", "place", "words"), UNMET_REFERENCES.values(), ids=UNMET_REFERENCES
+)
+def test_a_reference_that_nothing_rendered_meets(
+    given: dict[str, str], place: str, words: str, count: int
+) -> None:
+    targets = tuple(target(name) for name in ("web", "api", "shop")[:count])
+    for options in (PlanOptions(), STRICT):
+        made = planned(**given, targets=targets, options=options)  # type: ignore[arg-type]
+        (warning,) = [item for item in made.findings if item.code == "manifest-reference-unmet"]
+        assert warning.where
+        assert warning.level == "warning"
+        assert f"{warning.where.path}:{warning.where.line}" == place
+        assert words in warning.message
+        others = f"also for {count - 1} other assignment" if count > 1 else "(app-web on large)"
+        assert others in warning.message
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"reconciler": APPLIED},
+        {"reconciler": APPLIED.removeprefix(SOURCE)},
+        {"reconciler": APPLIED.replace(LAST, "    name: flux-system\n")},
+        {"namespace": ROLE},
+        {"namespace": ROLE.replace("kind: Role\n  name: reader", "kind: ClusterRole\n  name: viewer")},
+        {"config": MAP.replace("{{ .Namespace }}", "monitoring") + "  A: b\n"},
+        {"config": MAP.replace("{{ .Namespace }}", "{{ .Workspace }}") + "  A: b\n"},
+        {"config": MAP.replace("{{ .Namespace }}", "platform") + "  A: b\n"},
+    ],
+)  # fmt: skip
+def test_references_to_objects_of_the_cluster_are_sound(given: dict[str, str]) -> None:
+    given = {"namespace": SPACE, **given}
+    assert planned(**given, targets=(target("web"),), options=STRICT).findings == ()  # type: ignore[arg-type]
+
+
+def test_a_reference_that_another_target_meets() -> None:
+    other = "    name: app-{{ if eq .DeploymentTargetName `app-web` }}api{{ else }}web{{ end }}\n"
+    assert planned(APPLIED.replace(LAST, other), options=STRICT).findings == ()
+
+
 def test_a_template_that_a_cluster_type_names_twice() -> None:
     named = dataclasses.replace(cluster_type("large"), namespace_service="reconciler")
     templates = [template("reconciler", SOUND), template("config", QUOTED)]
@@ -379,7 +465,7 @@ def test_targets_of_different_cluster_types_may_have_the_same_object() -> None:
         templates=[
             template("reconciler", SOUND),
             template("namespace", SPACE.replace(".Namespace", ".Workspace")),
-            template("config", QUOTED),
+            template("config", QUOTED.replace(".Namespace", ".Workspace")),
         ],
     )
     assert plan(fleet_, options=STRICT).findings == ()
