@@ -172,7 +172,7 @@ def test_no_script_of_any_action_or_workflow_holds_an_expression() -> None:
     files = [
         ROOT / "action.yml",
         *(ROOT / "actions").rglob("action.yml"),
-        *(ROOT / "workflows-templates").rglob("*.yaml"),
+        *(ROOT / "workflows-templates").rglob("*.y*ml"),
         *(ROOT / "kalypso_actions" / "samples").rglob(".github/workflows/*"),
         *(ROOT / ".github").rglob("*.y*ml"),
     ]

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from kalypso_actions.commands import registry
-from kalypso_actions.commands.registry import COMMANDS
+from kalypso_actions.commands.registry import ACTIONS
 from kalypso_actions.commands.shared.workflow_templates import (
     Place,
     templates_folder,
@@ -26,7 +26,7 @@ from tests.commands.chain import documents
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PLACES: Final = get_args(Place)
-FILES: Final = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
+FILES: Final = sorted((ROOT / "workflows-templates").rglob("*.y*ml"))
 MARKS: Final = Placeholders("acme/kalypso-actions", "f" * 40, "acme/control-plane")
 
 
@@ -52,6 +52,12 @@ EACH_FILE: Final = pytest.mark.parametrize("file", FILES, ids=name_of)
 
 def test_the_templates_are_those_that_start_one_another() -> None:
     assert list(map(name_of, FILES)) == [
+        "application-configs/notify-on-config-change.yml",
+        "application-gitops/notify-on-pr.yml",
+        "application-source/ci.yml",
+        "application-source/deploy.yml",
+        "application-source/poll.yml",
+        "application-source/post-deployment.yml",
         "control-plane/cd.yaml",
         "control-plane/check-promote.yaml",
         "control-plane/ci.yaml",
@@ -141,6 +147,42 @@ def test_dispatch_inputs_are_the_contract_s(name: str) -> None:
         assert declared["description"]
 
 
+OF_APPLICATIONS: Final = {
+    "deploy.yml": {
+        "environment": True,
+        "commit_id": False,
+        "promotion": False,
+        "image_tag": False,
+        "version": False,
+        "allow_rollback": False,
+        "allow_removals": False,
+        "force": False,
+    },
+    "post-deployment.yml": {
+        "environment": True,
+        "commit_id": False,
+        "promoted_commit_id": False,
+        "promotion": False,
+        "image_tag": False,
+        "version": False,
+        "started_at": False,
+    },
+}
+"""Upstream's inputs, of which only the environment is required, and ours."""
+
+
+@pytest.mark.parametrize("name", OF_APPLICATIONS)
+def test_dispatch_inputs_of_an_application(name: str) -> None:
+    triggers = read(ROOT / "workflows-templates" / "application-source" / name)["on"]
+    inputs = triggers["workflow_dispatch"]["inputs"]
+    required = {key: declared["required"] == "true" for key, declared in inputs.items()}
+    assert required == OF_APPLICATIONS[name]
+
+
+WITHOUT_EFFECT: Final = {"promotion", "image_tag", "version"}
+"""Inputs of upstream's starters that the check of a merge has no use for."""
+
+
 @pytest.mark.parametrize("name", DISPATCHES)
 def test_commands_are_tested_with_the_same_inputs(name: str) -> None:
     """The sandbox refuses a dispatch with other inputs, like GitHub."""
@@ -154,7 +196,8 @@ def test_every_dispatch_input_reaches_the_action(file: Path) -> None:
     for job in read(file)["jobs"].values():
         values = [step.get("with", {}) for step in job["steps"]]
         given = set(re.findall(r"inputs\.(\w+)", str(values)))
-        assert given == set(inputs)
+        ignored = WITHOUT_EFFECT if file.name == "post-deployment.yml" else set()
+        assert given == set(inputs) - ignored
 
 
 OF_REPORTS: Final = {
@@ -168,8 +211,13 @@ OF_REPORTS: Final = {
 @EACH_FILE
 def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
     """If the App does everything, the token has only the permissions of jobs."""
-    in_gitops = file.parent.name == "gitops"
-    place: registry.Place = registry.GITOPS if in_gitops else registry.CONTROL_PLANE
+    places: dict[str, registry.Place] = {
+        "gitops": registry.GITOPS,
+        "application-source": registry.SOURCE,
+        "application-gitops": registry.GITOPS_OF_APPLICATION,
+        "application-configs": registry.CONFIGS,
+    }
+    place = places.get(file.parent.name, registry.CONTROL_PLANE)
     for name, job in read(file)["jobs"].items():
         if "report" in file.name:
             assert job["permissions"] == OF_REPORTS[file.name, name]
@@ -177,7 +225,7 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
         (step,) = (step for step in job["steps"] if not step["uses"].startswith("actions/"))
         given = step["with"]
         command = given.get("run") or step["uses"].rpartition("@")[0].rpartition("/")[2]
-        needs = COMMANDS[command]
+        needs = ACTIONS[command]
         rows = needs.verify_only if "verify-only" in given else needs.permissions
         wanted = registry.highest(row for row in rows if row.place == place)
         if command == "cd" and given.get("mode") != "pull-request":
@@ -201,7 +249,8 @@ def test_a_dispatch_is_verified_before_a_job_enters_an_environment(file: Path) -
         if "inputs" in str(job.get("environment")):
             verify = jobs[job["needs"]]
             (before,), (after,) = verify["steps"], job["steps"]
-            assert "environment" not in verify
+            # The App of an application is in an environment that only the default branch may use.
+            assert verify.get("environment", "kalypso") == "kalypso"
             assert before["uses"] == after["uses"]
             given = {key: value for key, value in before["with"].items() if key != "verify-only"}
             assert before["with"]["verify-only"] == "true"
@@ -297,7 +346,7 @@ def test_the_wheel_has_them(tmp_path: Path) -> None:
     folder = tmp_path / "kalypso_actions" / "workflows-templates"
     assert done.stdout.strip() == str(folder)
     assert {
-        file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*.yaml")
+        file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*.y*ml")
     } == {name_of(file): file.read_text() for file in FILES}
 
 
@@ -308,7 +357,7 @@ def test_branches_that_github_and_kalypso_make_start_nothing(branch: str) -> Non
     """The Revert button names its branch after the reverted one."""
     for file in FILES:
         push = read(file)["on"].get("push", {})
-        if file.parent.name != "control-plane" and push:
+        if file.parent.name != "control-plane" and push and "branches" not in push:
             ignored = push["branches-ignore"]
             patterns = [pattern.replace("**", "*") for pattern in ignored if "**" in pattern]
             assert any(fnmatchcase(branch, pattern) for pattern in patterns), file

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES = sorted((ROOT / "workflows-templates").rglob("*.yaml"))
+TEMPLATES = sorted((ROOT / "workflows-templates").rglob("*.y*ml"))
 ACTIONS = [ROOT / "action.yml", *sorted((ROOT / "actions").rglob("action.yml"))]
 COMMENTER = "preview-comment"
 """This workflow comments on a fork's pull request, takes an artifact, and has no secrets."""

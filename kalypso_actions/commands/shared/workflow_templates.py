@@ -6,6 +6,9 @@
     control-plane-environment   each of its environment branches
     control-plane-pages         the main branch, too; people copy it if they want a site
     gitops                      each environment branch of a GitOps repository
+    application-source          the main branch of an application's source, with upstream's names
+    application-gitops          each branch of its GitOps repository
+    application-configs         each branch of its configs
 """
 
 from __future__ import annotations
@@ -24,7 +27,15 @@ from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, Revision
 from kalypso_actions.model.workflow_files import FOLDER, TEMPLATES, Placeholders, fill_in
 from kalypso_actions.onboarding.files import for_branch
 
-Place = Literal["control-plane", "control-plane-environment", "control-plane-pages", "gitops"]
+Place = Literal[
+    "control-plane",
+    "control-plane-environment",
+    "control-plane-pages",
+    "gitops",
+    "application-source",
+    "application-gitops",
+    "application-configs",
+]
 
 INPUTS_OF_LAUNCH: Final = frozenset({"wheelhouse", "plugins"})
 """The inputs of actions that install kalypso, beside those of the command."""
@@ -39,7 +50,7 @@ def workflow_files(place: Place, marks: Placeholders) -> dict[str, str]:
     """
     return {
         f"{FOLDER}{file.name}": fill_in(file.read_text(encoding="utf-8"), marks, file.name)
-        for file in sorted((templates_folder() / place).glob("*.yaml"))
+        for file in sorted((templates_folder() / place).glob("*.y*ml"))
     }
 
 
