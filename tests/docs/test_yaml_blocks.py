@@ -13,6 +13,8 @@ import yaml
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.promotion.application import ORDER_FILE, read_order
+from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_placement.hub import HubObjects, ocm_objects
 from tests.docs.pages import ROOT, Block, Page, pages
@@ -37,10 +39,12 @@ OF_DEPENDABOT: Final = [(page, block) for page, block in BLOCKS if "\nupdates:\n
 OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if "/clusters/" in block.path]
 """Manifests that people apply on clusters: `test_connect_a_cluster` checks them."""
 
+ORDERS: Final = [(page, block) for page, block in BLOCKS if block.path == ORDER_FILE]
+
 DOCUMENTS: Final = [
     (page, block)
     for page, block in BLOCKS
-    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_DEPENDABOT, *OF_CLUSTERS]
+    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_DEPENDABOT, *OF_CLUSTERS, *ORDERS]
 ]
 
 ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")
@@ -69,6 +73,11 @@ def faults(block: Block) -> list[Problem]:
 @pytest.mark.parametrize(("page", "block"), DOCUMENTS, ids=name_of)
 def test_documents_are_what_kalypso_reads(page: Page, block: Block) -> None:
     assert faults(block) == []
+
+
+@pytest.mark.parametrize(("page", "block"), ORDERS, ids=name_of)
+def test_an_order_of_environments_is_read(page: Page, block: Block) -> None:
+    assert first_environments((), read_order(block.text.encode(), "docs"))
 
 
 @pytest.mark.parametrize(
