@@ -10,6 +10,9 @@ a run that a dispatch or the clock started first checks its start:
                                   and `force` count only with a start record, which the starter
                                   posts first: it needs the permission `statuses: write`
 
+The commands of an application's chain have the same table. There, `force` and the commit that
+app-deploy names count for people and trusted dispatchers alone: from others, the commit is a hint.
+
 A run that somebody starts again counts as started by both accounts. Runs of other events (a push, a
 pull request) take their inputs from the workflow file, and runs outside of GitHub Actions belong to
 the person who holds the token.

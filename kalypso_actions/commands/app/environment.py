@@ -57,6 +57,9 @@ from kalypso_actions.promotion.statuses import posted_by_chain
 NEWEST: Final = 100
 """The commits of main whose records are read; newer commits replace older ones."""
 
+NEWEST_NAMED: Final = 10
+"""The commits whose records are read beside them, because the branch has named them last."""
+
 MAX_COMMITS: Final = 1000
 """The most commits of a GitOps branch to read."""
 
@@ -88,8 +91,9 @@ class ApplicationMoment:
     """An environment of an application.
 
     `main` is the ancestry of the source's main, `configs_head` the head of the configs branch.
-    `named` is the commit that the tracking file names, `tree` the id of the branch's tree. `pull`
-    is our open pull request; `own_named` is the commit that its tree names.
+    `named` is the commit that the tracking file names, `past` are those that it has named, newest
+    first, and `tree` is the id of the branch's tree. `pull` is our open pull request; `own_named`
+    is the commit that its tree names.
     """
 
     places: ApplicationPlaces
@@ -99,6 +103,7 @@ class ApplicationMoment:
     branch: GitOpsBranch
     named: str
     tree: str
+    past: Sequence[str]
     statuses: Statuses
     context: CommandContext
     pull: PullRequest | None = None
@@ -128,10 +133,11 @@ class ApplicationMoment:
     def tracked(self) -> str:
         """The commit that the environment has; "" if Kalypso has not proposed it here.
 
-        A branch of which Kalypso has no record, such as that of a new ring, has what it names.
+        A branch into which Kalypso has merged nothing yet, such as that of a new ring, has what it
+        names.
         """
-        is_known = any(self.trees(commit) for commit in self.statuses)
-        return self.named if self.trees(self.named) or not is_known else ""
+        is_begun = any(self.trees(commit) for commit in self.past)
+        return self.named if self.trees(self.named) or not is_begun else ""
 
     @property
     def proposed(self) -> str:
@@ -160,23 +166,7 @@ class ApplicationMoment:
 
     def left(self) -> frozenset[str]:
         """Return the commits that people rolled the environment back from."""
-        return left_commits(self.named or None, [*self._named_before()], self.main)
-
-    def _named_before(self) -> Iterator[str]:
-        """Yield the commits that the tracking file has named, newest first."""
-        remotes, branch = self.context.remotes, self.branch
-        line = islice(remotes.history(branch.url, branch.head), MAX_COMMITS)
-        versions = [
-            version
-            for commit in line
-            for version in [commit.changes.get(PROMOTED_COMMIT_FILE)]
-            if version
-        ]
-        ids = {each.after.object_id for each in versions if each.after}
-        contents = remotes.blobs(branch.url, ids) if ids else {}
-        for version in versions:
-            if version.after and version.after.object_id in contents:
-                yield tracked_commit(contents[version.after.object_id]) or ""
+        return left_commits(self.named or None, self.past, self.main)
 
     def earlier(self) -> tuple[list[ClosedProposal], ClosedProposal | None]:
         """Return our proposals that people closed since the latest merge, and the merged one.
@@ -344,6 +334,7 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
         branch=branch,
         named=_commit(branch.tree.promoted_commit),
         tree=tree_id(record, files.folder_ids("")),
+        past=[*_past(branch, context)],
         statuses={},
         context=context,
     )
@@ -361,6 +352,22 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
     return moment
 
 
+def _past(branch: GitOpsBranch, context: CommandContext) -> Iterator[str]:
+    """Yield the commits that the tracking file of a branch has named, newest first."""
+    line = islice(context.remotes.history(branch.url, branch.head), MAX_COMMITS)
+    versions = [
+        version
+        for commit in line
+        for version in [commit.changes.get(PROMOTED_COMMIT_FILE)]
+        if version
+    ]
+    ids = {each.after.object_id for each in versions if each.after}
+    contents = context.remotes.blobs(branch.url, ids) if ids else {}
+    for version in versions:
+        if version.after and version.after.object_id in contents:
+            yield _commit(contents[version.after.object_id])
+
+
 def _read_statuses(moment: ApplicationMoment, main: str) -> Statuses:
     """Return the chain's statuses of main's newest commits, and of those that trees name."""
     context, source = moment.context, moment.places.source
@@ -369,7 +376,8 @@ def _read_statuses(moment: ApplicationMoment, main: str) -> Statuses:
     own: dict[str, Mapping[str, CommitStatus]] = {
         commit: posted_by_chain(posted, identity, any_app=True) for commit, posted in newest.items()
     }
-    others = {moment.named, moment.own_named} - own.keys() - {""}
+    named = {moment.named, moment.own_named, *moment.past[:NEWEST_NAMED]}
+    others = named - own.keys() - {""}
     if others:
         own |= own_statuses_of(context, sorted(others), any_app=True)
     return own

@@ -169,6 +169,33 @@ def test_a_new_ring_takes_what_its_branch_inherits(web: Application) -> None:
     assert "environment: stage" in web.acme.files("stage", GITOPS)["eu/gen_manifests.yaml"]
 
 
+def test_a_set_up_of_upstream_is_adopted_by_its_releases(web: Application) -> None:
+    """Its tracking files are believed by nobody, so the commits get their versions first."""
+    old = web.push()
+    tracked = {
+        "Promoted_Commit_Id": old,
+        "Config_Commit_Id": "0" * 40,
+        "Version": "0.1",
+        "Image_tag": "0.1",
+    }
+    files = {f".github/tracking/{name}": f"{text}\n" for name, text in tracked.items()}
+    stale = {"old/gen_manifests.yaml": "", "eu/gen_manifests.yaml": ""}
+    web.acme.commit({**files, **stale}, "dev", GITOPS)
+    with pytest.raises(
+        UsageError, match=r"no status 'kalypso / version' .* names version and image"
+    ):
+        web.deploy()
+    web.release(old, "0.1", start_deploy="false")
+    # A promotion that people close leaves the environment with what it has.
+    web.released("1")
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    web.acme.close(web.pulls()[0]["number"], GITOPS)
+    document = web.deploy().document
+    assert (document.version, document.promoted) == ("0.1", False)  # type: ignore[attr-defined]
+    web.merge_open()
+    assert "old/gen_manifests.yaml" not in web.acme.files("dev", GITOPS)
+
+
 def test_a_tracking_file_by_hand_brings_nothing(web: Application) -> None:
     """Whoever may write in the GitOps repository alone promotes nothing."""
     web.released("1")
