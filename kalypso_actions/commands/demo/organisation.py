@@ -172,7 +172,9 @@ def _create_repository(sandbox: Sandbox, folder: Path) -> None:
     sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
         if branch.name != "main":
-            files = _files(branch, sandbox) | _workflows("control-plane-environment")
+            files = _files(branch, sandbox)
+            if name == CONTROL_PLANE:
+                files |= _workflows("control-plane-environment")
             message = f"The environment {branch.name}"
             sandbox.commit(name, files, branch=branch.name, message=message)
 
