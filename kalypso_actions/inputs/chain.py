@@ -362,20 +362,9 @@ class NotifyInputs(ChainInputs):
     dry_run: DryRun = False
 
 
-class CheckPromoteInputs(ClusterReportsInputs):
-    """Inputs of `kalypso check-promote`."""
+class WaitingInputs(Inputs):
+    """Inputs of the commands that wait for clusters."""
 
-    environment: EnvironmentInput
-    promoted_commit: Annotated[
-        CommitId, Option("The promoted commit; empty: the repositories say what the merge is.")
-    ] = None
-    gitops_commit: Annotated[Commit, Option("The merged commit of the GitOps branch.")]
-    gitops_repository: Annotated[
-        RepositoryName, Option("The GitOps repository, as owner/name; default: the only one.")
-    ] = ""
-    next_environment: Annotated[
-        List, Option("The next environments; default: as annotated on the Environment.")
-    ] = ()
     timeout: Annotated[Duration, Option("How long to wait for the clusters.")] = timedelta(
         minutes=60
     )
@@ -407,6 +396,22 @@ class CheckPromoteInputs(ClusterReportsInputs):
     post_deployment: Annotated[
         str, Option("A command to run last; if it fails, the commit does not go on.")
     ] = ""
+
+
+class CheckPromoteInputs(WaitingInputs, ClusterReportsInputs):
+    """Inputs of `kalypso check-promote`."""
+
+    environment: EnvironmentInput
+    promoted_commit: Annotated[
+        CommitId, Option("The promoted commit; empty: the repositories say what the merge is.")
+    ] = None
+    gitops_commit: Annotated[Commit, Option("The merged commit of the GitOps branch.")]
+    gitops_repository: Annotated[
+        RepositoryName, Option("The GitOps repository, as owner/name; default: the only one.")
+    ] = ""
+    next_environment: Annotated[
+        List, Option("The next environments; default: as annotated on the Environment.")
+    ] = ()
     cd_workflow: CdWorkflow = "cd.yaml"
     started_at: Annotated[
         str, Option("The time at which an earlier run began to wait, but not before the merge.")

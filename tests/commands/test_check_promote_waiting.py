@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from kalypso_actions.commands.check_promote.document import MOST_CLUSTERS, ProgressLog
 from kalypso_actions.commands.check_promote.writes import pause_after
+from kalypso_actions.commands.shared.watch import MOST_CLUSTERS, ProgressLog
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.compliance.cluster_states import ClusterState
 

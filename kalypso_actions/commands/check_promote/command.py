@@ -2,10 +2,11 @@
 
     observe → judge → writes → carry out → document
 
-reading   the request, confirmed by the repositories
-watch     the GitOps branches and the reports of their clusters, read repeatedly, with a verdict
+reading   the request, confirmed by the repositories; the branches that it watches
 writes    the writes, in the order in which they are carried out
-document  the log of the waiting, and the document
+document  the document
+
+`commands/shared/watch.py` reads the branches and the reports of their clusters repeatedly.
 
 A run that must end before the clusters comply starts another run, which continues the waiting.
 After the post-deployment command, which may take an hour, the branches are read once more.
@@ -13,15 +14,15 @@ After the post-deployment command, which may take an hour, the branches are read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final
+from contextlib import closing
+from functools import partial
 
-from kalypso_actions.commands.check_promote.document import ProgressLog, check_promote_result
-from kalypso_actions.commands.check_promote.reading import latest_check, verify
-from kalypso_actions.commands.check_promote.watch import Watch
+from kalypso_actions.commands.check_promote.document import check_promote_result
+from kalypso_actions.commands.check_promote.reading import (
+    WatchedEnvironment,
+    latest_check,
+    verify,
+)
 from kalypso_actions.commands.check_promote.writes import (
     CheckPromoteWrites,
     RecordedNumbers,
@@ -30,22 +31,20 @@ from kalypso_actions.commands.check_promote.writes import (
 from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
-from kalypso_actions.commands.shared.hook import HookRun, run_hook
+from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.run_start import checked_start
-from kalypso_actions.compliance import Cluster, ClusterReports, Requirements, Verdict
+from kalypso_actions.commands.shared.watch import (
+    Watch,
+    posting_failures,
+    requirements_of,
+    wait_and_run_hook,
+    waiting_time,
+)
+from kalypso_actions.compliance import Cluster, ClusterReports, Verdict
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CheckPromoteInputs
 from kalypso_actions.promotion.requests import PromotionRequest
-
-HOOK: Final = "post-deployment"
-
-LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
-"""GitHub ends a hosted job after six hours. Before that, another run continues the waiting; the
-post-deployment command has to end within them, too."""
-
-SHORTEST_PAUSE: Final = timedelta(seconds=1)
 
 
 def check_promote(
@@ -84,22 +83,14 @@ def check_promote(
     if inputs.verify_only:
         planned = received if inputs.dry_run else None
         return check_promote_result(verified, None, context, planned=planned)
-    requirements = Requirements(
-        timeout=inputs.timeout,
-        min_compliant=inputs.min_compliant,
-        grace=inputs.grace_period,
-        settle=inputs.settle,
-        stale_after=inputs.stale_after,
-        missing=inputs.missing,
-        unreachable=inputs.unreachable,
-        require_targets=inputs.require_targets,
-        ignore_clusters=inputs.ignore_clusters,
-    )
     hook: HookRun | None = None
     changed: tuple[Cluster, ...] = ()
     with closing(reports or open_cluster_reports(inputs, context)) as source:
-        watch = Watch(verified, requirements, source, context)
+        watched = WatchedEnvironment(verified, context)
+        watch = Watch(watched, requirements_of(inputs), source, context)
         advice = source.no_reports_advice
+        recorded = RecordedNumbers(began, verified.started)
+        numbers = partial(_record_numbers, recorded, writes, context)
         superseded = watch.read_branches()
         if superseded is None:
             watch.check_inputs()  # before the run posts anything
@@ -110,19 +101,13 @@ def check_promote(
             planned = (*received, *deploying, *after)
             return check_promote_result(verified, verdict, context, advice=advice, planned=planned)
         carry_out(deploying, context)
-        with _posting_failures(writes, context):
+        with posting_failures("check-promote", writes.failure, context):
             verdict = superseded or Verdict("waiting", is_open=True)
             if verdict.is_open:
-                longest = LONGEST_RUN - timedelta(
-                    seconds=LONGEST_HOOK if inputs.post_deployment else 0
+                wait = waiting_time(inputs, began, source, context)
+                verdict, changed, hook = wait_and_run_hook(
+                    wait, watch, inputs, _about(request), context, numbers
                 )
-                interval = _interval(inputs.poll_interval, source, context)
-                wait = WaitingTime(began, longest, interval)
-                verdict, changed = _wait(wait, watch, writes, context)
-            if verdict.goes_on and inputs.post_deployment:
-                hook = _run_hook(inputs.post_deployment, request, context)
-                ending = Verdict("failed", hook.reason) if hook.failed else watch.read_branches()
-                verdict = verdict.ended_by(ending) if ending else verdict
             done = carry_out(writes.after(verdict), context)
         if not verdict.is_open:
             latest = latest_check(request, verified.repository, context)
@@ -133,50 +118,16 @@ def check_promote(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingTime:
-    """A run `began` then, may wait for the `longest` time, and looks at each `interval`."""
-
-    began: datetime
-    longest: timedelta
-    interval: timedelta
-
-
-def _wait(
-    wait: WaitingTime, watch: Watch, writes: CheckPromoteWrites, context: CommandContext
-) -> tuple[Verdict, tuple[Cluster, ...]]:
-    """Look at the clusters until there is a verdict, or this run must end.
-
-    Return the verdict, and the clusters that have just changed.
-    """
-    runtime, verified = context.runtime, writes.verified
-    progress = ProgressLog(runtime.log)
-    recorded = RecordedNumbers(wait.began, verified.started)
-    while True:
-        verdict, has_reports = watch.look()
-        changed = progress.log(verdict, runtime.now()) if has_reports else ()
-        if not verdict.is_open:
-            return verdict, changed
-        if verified.request.promoted_commit and recorded.are_due(verdict, runtime.now()):
-            _record_numbers(verdict, writes, context)
-        pause = max(min(wait.interval, watch.time_left), SHORTEST_PAUSE)
-        if runtime.job.in_actions and runtime.now() + pause - wait.began >= wait.longest:
-            return verdict, changed
-        runtime.sleep(pause.total_seconds())
-
-
-def _interval(given: timedelta, source: ClusterReports, context: CommandContext) -> timedelta:
-    """Return the time between two looks: that of the inputs, if the source bears it."""
-    shortest: timedelta = getattr(source, "shortest_pause", given)
-    if given < shortest:
-        seconds = shortest.total_seconds()
-        context.runtime.log(f"poll-interval is raised to {seconds:.0f} s for {source.title}.")
-    return max(given, shortest)
-
-
-def _record_numbers(verdict: Verdict, writes: CheckPromoteWrites, context: CommandContext) -> None:
-    """Record the numbers of clusters; log a failure of GitHub, and continue."""
+def _record_numbers(
+    recorded: RecordedNumbers,
+    writes: CheckPromoteWrites,
+    context: CommandContext,
+    verdict: Verdict,
+) -> None:
+    """Record the numbers of clusters if they are due; log a failure of GitHub, and continue."""
     verified = writes.verified
+    if not (verified.request.promoted_commit and recorded.are_due(verdict, context.runtime.now())):
+        return
     try:
         latest = latest_check(verified.request, verified.repository, context)
         carry_out(writes.numbers(verdict, latest), context)
@@ -184,35 +135,10 @@ def _record_numbers(verdict: Verdict, writes: CheckPromoteWrites, context: Comma
         context.runtime.log(f"The numbers are not recorded: {error.problem.message}")
 
 
-def _run_hook(command: str, request: PromotionRequest, context: CommandContext) -> HookRun:
-    """Run the user's command, which decides whether the commit is promoted."""
-    about = {
+def _about(request: PromotionRequest) -> dict[str, str]:
+    """Return what the user's command gets to know."""
+    return {
         "environment": request.environment,
         "commit": request.promoted_commit or "",
         "gitops_commit": request.gitops_commit,
     }
-    return run_hook(HOOK, command, context.runtime, about)
-
-
-@contextmanager
-def _posting_failures(writes: CheckPromoteWrites, context: CommandContext) -> Iterator[None]:
-    """If an error ends the run, post it as a failure, and raise it again.
-
-    Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run cannot
-    post: then a person runs the job again, or the next merge continues.
-    """
-    try:
-        yield
-    except BaseException as error:
-        match error:
-            case KalypsoError():
-                reason = error.problem.message
-            case KeyboardInterrupt():
-                reason = "the run was cancelled"
-            case _:
-                reason = f"check-promote ended with an error of its own ({type(error).__name__})"
-        try:
-            carry_out(writes.failure(reason), context)
-        except KalypsoError as failure:
-            context.runtime.log(f"The failure cannot be posted: {failure.problem.message}")
-        raise

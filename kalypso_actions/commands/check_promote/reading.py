@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kalypso_actions.clients.github import commits, repositories
+from kalypso_actions.commands.shared.cluster_reports import environment_tree
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import (
     gitops_branches,
     never_named,
     read_environment,
+    read_head,
 )
 from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
-from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
+from kalypso_actions.commands.shared.watch import FollowedBranch
+from kalypso_actions.compliance import EnvironmentTree, Verdict
+from kalypso_actions.compliance.verdicts import superseded_by
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops.provenance import contradicts
 from kalypso_actions.model.documents import Reading
-from kalypso_actions.model.github import ON_BRANCH
+from kalypso_actions.model.github import ON_BRANCH, Relation
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import SOURCES_FILE
-from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion import statuses as status_table
+from kalypso_actions.promotion.cd_decision import has_left
 from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.requests import (
     Merge,
@@ -281,3 +290,44 @@ def _verify_branch(
     return promoted_commit, branch_problem(
         request, branch.branch, relation, promoted_commit, where, contradiction=contradiction
     )
+
+
+class WatchedEnvironment:
+    """The branches of an environment's promotion, or of a change of its configuration.
+
+    The environment's own branch may take a promotion back before a GitOps branch does.
+    """
+
+    def __init__(self, verified: VerifiedRequest, context: CommandContext) -> None:
+        """Raise KalypsoError if the cluster types of the environment cannot be read."""
+        self._context = context
+        self._environment = verified.environment
+        self.promoted_commit = promoted = verified.request.promoted_commit
+        self.started = verified.started
+        name = verified.environment.name
+        fleet = read_control_plane(
+            EnvironmentReading(name, verified.reading), context.reader, promoted_commit=promoted
+        ).fleet
+        self._cluster_types = fleet.cluster_types
+        gitops_commit = verified.request.gitops_commit
+        self.branches = [
+            FollowedBranch(context, name, branch, expected, gitops_commit=gitops_commit)
+            for branch, expected in verified.own.items()
+        ]
+        if promoted is not None:
+            self.branches += [
+                FollowedBranch(context, name, branch, promoted) for branch in verified.others
+            ]
+
+    def tree_of(self, tree: BaseTree | None) -> EnvironmentTree:
+        """Return the tree with the folders of the cluster types."""
+        return environment_tree(tree, self._cluster_types)
+
+    def gone_back(self, relation: Callable[[str | None], Relation | None]) -> Verdict | None:
+        """Return the verdict that `base-repo.yaml` names an older commit or none, if it does."""
+        if self.promoted_commit is None:
+            return None
+        current_commit = read_head(self._environment, self._context).promoted_commit
+        if not has_left(self.promoted_commit, current_commit, relation(current_commit)):
+            return None
+        return superseded_by(current_commit or "", goes_back=True, source="base-repo.yaml")

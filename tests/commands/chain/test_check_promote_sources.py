@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import pytest
 
-from kalypso_actions.commands.check_promote.watch import Watch
 from kalypso_actions.commands.shared.cluster_reports import command as command_source
 from kalypso_actions.commands.shared.cluster_reports.argocd import ArgoCDApplications, tokens_of
 from kalypso_actions.commands.shared.cluster_reports.command import CommandReports
 from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
+from kalypso_actions.commands.shared.watch import Watch
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.model.own_account import JOBS
 from kalypso_sandbox.faults import Fault

@@ -1,24 +1,30 @@
-"""The GitOps branches of a promotion, and the reports of their clusters, read repeatedly."""
+"""The GitOps branches that a run watches, and the reports of their clusters, read repeatedly.
+
+    watch = Watch(watched, requirements, reports, context)
+    wait = waiting_time(inputs, began, reports, context)
+    verdict, changed, hook = wait_and_run_hook(wait, watch, inputs, about, context)
+
+A run of check-promote watches the branches of an environment, one of app-check the branch of an
+application.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.clients.github.errors import GitHubError
-from kalypso_actions.commands.check_promote.reading import VerifiedRequest
-from kalypso_actions.commands.shared.cluster_reports import environment_tree
+from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.environment_branch import read_head
+from kalypso_actions.commands.shared.hook import LONGEST as LONGEST_HOOK
+from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, tree_at
-from kalypso_actions.commands.shared.reading.control_plane import (
-    EnvironmentReading,
-    read_control_plane,
-)
 from kalypso_actions.compliance import (
+    Cluster,
     ClusterReports,
     DesiredState,
     EnvironmentTree,
@@ -43,15 +49,16 @@ from kalypso_actions.compliance.interface import (
     FollowerLookup,
     SourceWarnings,
 )
-from kalypso_actions.compliance.verdicts import holds, superseded, superseded_by
+from kalypso_actions.compliance.verdicts import holds, superseded
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.provenance import contradicts
+from kalypso_actions.inputs.chain import WaitingInputs
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.model.urls import owner_of, repository_key
-from kalypso_actions.promotion.cd_decision import has_left
+from kalypso_actions.model.writes import Write
 
 BRANCHES_AGE: Final = timedelta(minutes=1)
 """The longest time between two reads of the branches while the run waits."""
@@ -60,46 +67,57 @@ ReportsOfBranches = Mapping[GitOpsBranch, Sequence[ClusterReport]]
 """The reports of the clusters that follow a branch; a branch may hold several trees."""
 
 
+class Watched(Protocol):
+    """What a run waits for: a promotion to branches, or a change of a branch."""
+
+    @property
+    def promoted_commit(self) -> str | None:
+        """The commit that is promoted; None: nothing goes on."""
+
+    @property
+    def started(self) -> datetime:
+        """When the waiting began."""
+
+    @property
+    def branches(self) -> Sequence[FollowedBranch]:
+        """The branches, each with the commit that it should name."""
+
+    def tree_of(self, tree: BaseTree | None) -> EnvironmentTree:
+        """Return a branch's tree, with the folders that clusters follow; None: not known yet."""
+
+    def gone_back(self, relation: Callable[[str | None], Relation | None]) -> Verdict | None:
+        """Return the verdict that another record than the branches took the commit back, if so.
+
+        `relation` is that of a commit to the promoted one. Raise KalypsoError.
+        """
+
+
 class Watch:
-    """Reads the branches of a promotion and the reports of their clusters, and judges them."""
+    """Reads watched branches and the reports of their clusters, and judges them."""
 
     def __init__(
         self,
-        verified: VerifiedRequest,
+        watched: Watched,
         requirements: Requirements,
         reports: ClusterReports,
         context: CommandContext,
     ) -> None:
-        """Raise KalypsoError if the cluster types of the environment cannot be read."""
         self._context = context
+        self._watched = watched
         self._reports = reports
         self._source_warnings: dict[GitOpsBranch, tuple[Problem, ...]] = {}
         self._checked: set[FollowedTree] = set()
         """The trees, without commits, for which the source has accepted its inputs."""
         self._other_urls = OtherUrls(context, reports)
         self._deleted = DeletedClusters(context, reports)
-        self._promoted_commit = promoted = verified.request.promoted_commit
+        self._promoted_commit = watched.promoted_commit
         self._relations: dict[str, Relation | None] = {}
         self._branches_read: datetime | None = None
         self._superseded: Verdict | None = None
-        self._environment = verified.environment
         self._requirements = requirements
-        self._started = verified.started
-        self._until = verified.started + requirements.timeout
-        name = verified.environment.name
-        fleet = read_control_plane(
-            EnvironmentReading(name, verified.reading), context.reader, promoted_commit=promoted
-        ).fleet
-        self._cluster_types = fleet.cluster_types
-        gitops_commit = verified.request.gitops_commit
-        self._branches = [
-            FollowedBranch(context, name, branch, expected, gitops_commit=gitops_commit)
-            for branch, expected in verified.own.items()
-        ]
-        if promoted is not None:
-            self._branches += [
-                FollowedBranch(context, name, branch, promoted) for branch in verified.others
-            ]
+        self._started = watched.started
+        self._until = watched.started + requirements.timeout
+        self._branches = watched.branches
 
     @property
     def gitops_commit(self) -> str:
@@ -157,7 +175,7 @@ class Watch:
         return self._superseded
 
     def _read_branches(self) -> Verdict | None:
-        """Read the environment's own branch last, right before the run starts anything."""
+        """Read the record beside the branches last, right before the run starts anything."""
         for branch in self._branches:
             branch.read()
         for branch in self._branches:
@@ -165,12 +183,7 @@ class Watch:
             relation = self._relation(now)
             if other := superseded(branch.expected, now, relation, is_own=branch.is_own):
                 return other
-        if self._promoted_commit is None:
-            return None
-        current_commit = read_head(self._environment, self._context).promoted_commit
-        if not has_left(self._promoted_commit, current_commit, self._relation(current_commit)):
-            return None
-        return superseded_by(current_commit or "", goes_back=True, source="base-repo.yaml")
+        return self._watched.gone_back(self._relation)
 
     def _read_reports(self) -> ReportsOfBranches:
         """Read the reports of the clusters that follow the branches. Raise KalypsoError."""
@@ -243,7 +256,7 @@ class Watch:
 
         A branch has a tree as soon as it has named the expected commit.
         """
-        return environment_tree(branch.tree, self._cluster_types)
+        return self._watched.tree_of(branch.tree)
 
 
 class FollowedBranch:
@@ -471,3 +484,170 @@ class DeletedClusters:
         """Return the clusters of these reports that are known to be deleted."""
         lingering = (report for report in reports if is_of_deleted_cluster(report, self._deleted))
         return tuple({report.cluster for report in lingering})
+
+
+LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
+"""GitHub ends a hosted job after six hours. Before that, another run continues the waiting; the
+post-deployment command has to end within them, too."""
+
+SHORTEST_PAUSE: Final = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTime:
+    """A run `began` then, may wait for the `longest` time, and looks at each `interval`."""
+
+    began: datetime
+    longest: timedelta
+    interval: timedelta
+
+
+def requirements_of(inputs: WaitingInputs) -> Requirements:
+    """Return the requirements on the clusters."""
+    return Requirements(
+        timeout=inputs.timeout,
+        min_compliant=inputs.min_compliant,
+        grace=inputs.grace_period,
+        settle=inputs.settle,
+        stale_after=inputs.stale_after,
+        missing=inputs.missing,
+        unreachable=inputs.unreachable,
+        require_targets=inputs.require_targets,
+        ignore_clusters=inputs.ignore_clusters,
+    )
+
+
+def waiting_time(
+    inputs: WaitingInputs, began: datetime, source: ClusterReports, context: CommandContext
+) -> WaitingTime:
+    """Return the times of a run, with the interval of the inputs if the source bears it.
+
+    The post-deployment command runs after the waiting.
+    """
+    given = inputs.poll_interval
+    shortest: timedelta = getattr(source, "shortest_pause", given)
+    if given < shortest:
+        seconds = shortest.total_seconds()
+        context.runtime.log(f"poll-interval is raised to {seconds:.0f} s for {source.title}.")
+    longest = LONGEST_RUN - timedelta(seconds=LONGEST_HOOK if inputs.post_deployment else 0)
+    return WaitingTime(began, longest, max(given, shortest))
+
+
+HOOK: Final = "post-deployment"
+
+
+def wait_and_run_hook(
+    wait: WaitingTime,
+    watch: Watch,
+    inputs: WaitingInputs,
+    about: Mapping[str, str],
+    context: CommandContext,
+    seen: Callable[[Verdict], None] = lambda _: None,
+) -> tuple[Verdict, tuple[Cluster, ...], HookRun | None]:
+    """Wait for the clusters; if they comply, run the user's command, which decides, too.
+
+    Return the verdict, the clusters that have just changed, and the command's run. `about` tells
+    the command what is deployed; `seen` gets every open verdict.
+    """
+    verdict, changed = wait_for_clusters(wait, watch, context, seen)
+    if not (verdict.goes_on and inputs.post_deployment):
+        return verdict, changed, None
+    hook = run_hook(HOOK, inputs.post_deployment, context.runtime, about)
+    ending = Verdict("failed", hook.reason) if hook.failed else watch.read_branches()
+    return verdict.ended_by(ending) if ending else verdict, changed, hook
+
+
+@contextmanager
+def posting_failures(
+    command: str, failure: Callable[[str], tuple[Write, ...]], context: CommandContext
+) -> Iterator[None]:
+    """If an error ends the run, carry out the writes of a `failure`, and raise the error again.
+
+    Otherwise a cancelled job or a bug would leave the commit at `Deploying`. A killed run cannot
+    post: then a person runs the job again, or the next merge continues.
+    """
+    try:
+        yield
+    except BaseException as error:
+        match error:
+            case KalypsoError():
+                reason = error.problem.message
+            case KeyboardInterrupt():
+                reason = "the run was cancelled"
+            case _:
+                reason = f"{command} ended with an error of its own ({type(error).__name__})"
+        try:
+            carry_out(failure(reason), context)
+        except KalypsoError as problem:
+            context.runtime.log(f"The failure cannot be posted: {problem.problem.message}")
+        raise
+
+
+def wait_for_clusters(
+    wait: WaitingTime,
+    watch: Watch,
+    context: CommandContext,
+    seen: Callable[[Verdict], None] = lambda _: None,
+) -> tuple[Verdict, tuple[Cluster, ...]]:
+    """Look at the clusters until there is a verdict, or this run must end.
+
+    `seen` gets every open verdict. Return the verdict, and the clusters that have just changed.
+    """
+    runtime = context.runtime
+    progress = ProgressLog(runtime.log)
+    while True:
+        verdict, has_reports = watch.look()
+        changed = progress.log(verdict, runtime.now()) if has_reports else ()
+        if not verdict.is_open:
+            return verdict, changed
+        seen(verdict)
+        pause = max(min(wait.interval, watch.time_left), SHORTEST_PAUSE)
+        if runtime.job.in_actions and runtime.now() + pause - wait.began >= wait.longest:
+            return verdict, changed
+        runtime.sleep(pause.total_seconds())
+
+
+MOST_CLUSTERS: Final = 20
+"""The number of clusters that one entry of the log names."""
+
+LOG_INTERVAL: Final = timedelta(minutes=5)
+"""The log repeats the numbers after this time, so that the run does not seem to hang."""
+
+
+class ProgressLog:
+    """Logs the numbers and the clusters that changed; the first entry has only numbers."""
+
+    def __init__(self, log: Callable[[str], None]) -> None:
+        self._log = log
+        self._numbers = ""
+        self._states: Mapping[tuple[str, str], str] = {}
+        self._logged_at: datetime | None = None
+
+    def log(self, verdict: Verdict, now: datetime) -> tuple[Cluster, ...]:
+        """Log a verdict that differs from the last one; return the clusters that changed.
+
+        The first verdict has none.
+        """
+        states = {(cluster.id, cluster.cluster_type): cluster.state for cluster in verdict.clusters}
+        changed = [
+            cluster
+            for cluster in verdict.clusters
+            if self._states
+            and self._states.get((cluster.id, cluster.cluster_type)) != cluster.state
+        ]
+        numbers = verdict.progress()
+        is_silent = self._logged_at is None or now - self._logged_at >= LOG_INTERVAL
+        if changed or numbers != self._numbers or is_silent:
+            self._log(numbers)
+            self._log_clusters(changed)
+            self._logged_at = now
+        self._numbers, self._states = numbers, states
+        return tuple(changed)
+
+    def _log_clusters(self, changed: Sequence[Cluster]) -> None:
+        for cluster in changed[:MOST_CLUSTERS]:
+            before = self._states.get((cluster.id, cluster.cluster_type), "new")
+            reason = f": {cluster.reason}" if cluster.reason else ""
+            self._log(f"  {cluster.name}: {before} → {cluster.state}{reason}")
+        if len(changed) > MOST_CLUSTERS:
+            self._log(f"  … and {len(changed) - MOST_CLUSTERS} more")
