@@ -498,6 +498,34 @@ APPLICATION: Final = (
             Permission(GITOPS_OF_APPLICATION, "pull-requests", "read", "reads the proposals"),
         ),
     ),
+    ChainCommand(
+        "app-check",
+        "Wait until the clusters run what was merged, then deploy it to the next environments.",
+        examples=(
+            "kalypso app check --environment dev --configs-repository acme/shop-configs "
+            "--gitops-repository acme/shop-gitops --platform-gitops acme/gitops@dev --dry-run",
+        ),
+        failure="clusters that fail, do not comply in time, or do not exist",
+        icon="check-circle",
+        permissions=(
+            Permission(SOURCE, "contents", "read", "reads main and the order of environments"),
+            Permission(SOURCE, "statuses", "write", "reads versions; posts the commit's state"),
+            Permission(SOURCE, "actions", "write", "starts `deploy.yml`, or itself to go on"),
+            Permission(SOURCE, "id-token", "write", "signs in to Azure", "Azure reports clusters"),
+            Permission(CONFIGS, "contents", "read", "reads the head of the configuration"),
+            Permission(CONFIGS, "statuses", "write", "posts the state of a configuration"),
+            Permission(GITOPS_OF_APPLICATION, "contents", "read", "reads what was merged"),
+            Permission(GITOPS_OF_APPLICATION, "pull-requests", "read", "reads the open proposal"),
+        ),
+        verify_only=(
+            Permission(SOURCE, "contents", "read", "reads main and the order of environments"),
+            Permission(SOURCE, "statuses", "write", "reads versions; records that the run began"),
+            Permission(CONFIGS, "contents", "read", "reads the head of the configuration"),
+            Permission(CONFIGS, "statuses", "read", "reads the state of a configuration"),
+            Permission(GITOPS_OF_APPLICATION, "contents", "read", "reads what was merged"),
+            Permission(GITOPS_OF_APPLICATION, "pull-requests", "read", "reads the open proposal"),
+        ),
+    ),
 )
 """The commands of an application's chain, in the order in which a commit meets them."""
 

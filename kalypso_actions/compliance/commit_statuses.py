@@ -115,7 +115,8 @@ def nobody_expected(place: str, followed: FollowedTree) -> Problem:
 
 
 def _pair(cluster: ExpectedCluster) -> tuple[str, str]:
-    return cluster_name(cluster.name).lower(), cluster.cluster_type.lower()
+    """Return the parts of the cluster's contexts: a nested folder of a target has `.` for `/`."""
+    return cluster_name(cluster.name).lower(), cluster.cluster_type.lower().replace("/", ".")
 
 
 def faults_of_statuses(

@@ -13,7 +13,15 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from kalypso_actions.inputs.chain import EMPTY, CommitBy, DryRun, GitHubInputs
+from kalypso_actions.inputs.chain import (
+    EMPTY,
+    ClusterSources,
+    CommitBy,
+    DryRun,
+    GitHubInputs,
+    VerifyOnly,
+    WaitingInputs,
+)
 from kalypso_actions.inputs.paths import Folder, GitOpsPath, Repository, check_commit_to
 from kalypso_actions.inputs.values import (
     Duration,
@@ -26,6 +34,7 @@ from kalypso_actions.inputs.values import (
     RepositoryName,
     Secret,
     fault,
+    split_list,
 )
 from kalypso_actions.model.application import (
     GENERATOR_NAMES,
@@ -82,6 +91,26 @@ def _relative(path: str) -> str:
     if path.startswith("/") or ".." in folder.split("/"):
         raise fault("path", path, "is not a folder of the source; write its path from the root")
     return "/".join(part for part in folder.split("/") if part not in {"", "."})
+
+
+PLATFORM_BRANCH: Final = re.compile(
+    r"(?P<repository>[\w-]+/[\w.-]+)@(?P<branch>[^:\s]+)(?::(?P<path>\S*))?"
+)
+
+
+def _platform_branches(given: tuple[str, ...]) -> tuple[str, ...]:
+    for text in given:
+        if not PLATFORM_BRANCH.fullmatch(text):
+            raise fault("branch", text, "is no branch; write owner/name@branch, or with :folder")
+    return given
+
+
+def _expected_clusters(text: str) -> str:
+    for line in filter(None, map(str.strip, text.splitlines())):
+        target, equals, names = line.partition("=")
+        if not (target.strip() and equals and names.strip()):
+            raise fault("line", line, "lists no clusters; write target = first, second")
+    return text
 
 
 Value = Annotated[str, AfterValidator(_value)]
@@ -475,3 +504,61 @@ class AppStatusInputs(AppChainInputs):
     gitops_repository: GitOpsRepository
     environments: Environments = ()
     release_by: ReleaseBy = "job"
+
+
+class AppCheckInputs(WaitingInputs, ClusterSources, AppChainInputs):
+    """Inputs of `kalypso app check`."""
+
+    environment: Annotated[
+        EnvironmentName,
+        Option("The environment: the branch of the GitOps repository.", completes="environment"),
+    ]
+    configs_repository: ConfigsRepository
+    gitops_repository: GitOpsRepository
+    promoted_commit: Annotated[
+        str,
+        Option("Upstream's promoted_commit_id; the branch says what it has, so it has no effect."),
+    ] = ""
+    gitops_commit: Annotated[
+        str, Option("Upstream's commit_id; the head of the branch is checked, so likewise.")
+    ] = ""
+    next_environment: Annotated[
+        List,
+        Option(
+            "The next environments, upstream's NEXT_ENVIRONMENT; default: those in "
+            ".github/kalypso/environments.yaml."
+        ),
+    ] = ()
+    platform_gitops: Annotated[
+        List,
+        AfterValidator(_platform_branches),
+        Option(
+            "The branches of the platform whose reconcilers let clusters follow the GitOps "
+            "repository, as owner/name@branch[:folder]; leave it out if clusters follow it "
+            "directly."
+        ),
+    ] = ()
+    expected_clusters: Annotated[
+        str,
+        AfterValidator(_expected_clusters),
+        Option(
+            "The clusters that should report by commit statuses: lines of target = names. Their "
+            "contexts have the folder of the target with . for /."
+        ),
+    ] = ""
+    release_by: ReleaseBy = "job"
+    deploy_workflow: DeployWorkflow = "deploy.yml"
+    check_workflow: CheckWorkflow = "post-deployment.yml"
+    started_at: Annotated[
+        str, Option("The time at which an earlier run began to wait, but not before the merge.")
+    ] = ""
+    verify_only: VerifyOnly = False
+    dry_run: DryRun = False
+
+    @property
+    def clusters_of_targets(self) -> dict[str, tuple[str, ...]]:
+        """The expected clusters by the folder of the target."""
+        lines = [
+            line.partition("=") for line in self.expected_clusters.splitlines() if line.strip()
+        ]
+        return {target.strip().strip("/"): split_list(names) for target, _, names in lines}

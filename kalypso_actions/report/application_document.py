@@ -12,6 +12,13 @@ from kalypso_actions.model.change_titles import ChangeMeaning, TitleStyle
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import ChainDocument, PollDocument
+from kalypso_actions.report.check_promote_document import (
+    HEADINGS,
+    CheckPromoteDocument,
+    cluster_tables,
+    foreign_paths_line,
+    verdict_advice,
+)
 from kalypso_actions.report.documents import CHANGES, ProblemEntry
 from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, CommitLink, MarkdownRoom
 from kalypso_actions.report.pull_request import SKIP, Mark
@@ -40,6 +47,61 @@ class AppCiDocument(ChainDocument):
 def app_ci_summary(document: AppCiDocument, source_url: str, started: Mapping[str, str]) -> str:
     """Return the step summary; `started` are the pages of deploy's runs by environment."""
     return markdown.render(TEXTS, "ci", **locals())
+
+
+MEANINGS: Final[Mapping[str, str]] = {
+    "promotion": "{version} came to {environment}",
+    "continuation": "{version} came to {environment}",
+    "configuration": "the configuration of {environment} changed",
+    "rollback": "{environment} went back to {version}",
+    "edited": "{environment} has {version} with changes by others",
+    "manual": "people changed {environment}",
+    "by hand": "{environment} names a commit that Kalypso did not propose",
+}
+
+
+class AppCheckDocument(CheckPromoteDocument):
+    """The output of `kalypso app check --output json`.
+
+    `meaning` says what the head of the GitOps branch is. Only with `promoted`, the commit goes on.
+    """
+
+    OUTPUTS: ClassVar[Mapping[str, str]] = {
+        "verdict": CheckPromoteDocument.OUTPUTS["verdict"],
+        "clusters": CheckPromoteDocument.OUTPUTS["clusters"],
+        "promoted": "true if the merge is a promotion, which goes on when the clusters comply.",
+        "promoted-to": "The environments where deploy was started (JSON).",
+    }
+
+    schema_name: str = Field("kalypso.app-check/v1", alias="schema")
+    version: str = ""
+    meaning: str = ""
+    promoted: bool = False
+
+
+def app_check_summary(
+    document: AppCheckDocument,
+    source_url: str,
+    gitops_url: str,
+    advice: str,
+    hook: str,
+    started: Mapping[str, str],
+) -> str:
+    """Return the step summary.
+
+    `advice` is for people if no cluster reports, `hook` the output of the post-deployment command
+    as Markdown. `started` are the pages of started runs by environment.
+    """
+    words = {
+        "version": document.version or document.promoted_commit[:7] or "no commit",
+        "environment": document.environment,
+    }
+    headline = MEANINGS[document.meaning].format(**words)
+    verdict_text = HEADINGS[document.verdict].format(environment=document.environment)
+    advice = verdict_advice(document.verdict, advice)
+    clusters = cluster_tables(document.rows, document.missing)
+    foreign = foreign_paths_line(document.not_ours)
+    return markdown.render(TEXTS, "check", **locals())
 
 
 DeployAction = Literal[

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -100,11 +100,12 @@ def applications(
         is_broken = functools.partial(repositories.is_broken, url, follows.failure)
         state = sync_state(follows, heads(url, follows.branch), is_broken, now)
         path = posixpath.normpath("/" + follows.paths[0]).strip("/")
-        if state.applied and not repositories.has_path(url, state.applied, path):
+        is_ready = state.phase == "ready"
+        if is_ready and not repositories.has_path(url, state.applied, path):
             missing = f"kustomization path not found: {follows.paths[0]}"
             failure = Failure(reason="ArtifactFailed", message=missing)
-            follows = follows.model_copy(update={"behaviour": "fail", "failure": failure})
-            state = sync_state(follows, heads(url, follows.branch), lambda _: True, now)
+            follows = follows.model_copy(update={"failure": failure})
+            state = replace(state, phase="failing")
         yield AppliedApplication(name, _name(source)[1], follows, state)
 
 

@@ -35,7 +35,7 @@ OUTPUTS = {
 NAMES = (
     *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll"),
     *("preview", "preview-comment", "rollback", "app-ci", "app-deploy", "app-notify"),
-    *("app-poll", "validate-workload"),
+    *("app-poll", "app-check", "validate-workload"),
 )
 OF_THE_JOB = dict.fromkeys(("token", "job-token"), "${{ github.token }}")
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)

@@ -88,6 +88,13 @@ branch, and starts the check or the deployment in the source. It reads no reposi
 Starts `app-deploy` and `app-check` where the present state of an application asks for it: for new
 configs, for a merge that nobody has told, and for starts that led to no run.
 """,
+    "app-check": """\
+Waits until the clusters run what was merged into an application's GitOps branch, and starts
+`app-deploy` for the next environments. The branch and the records on the source say what was
+merged: a promotion goes on, a changed configuration, a rollback and manual changes do not. With
+`platform-gitops`, the platform's reconcilers say which clusters run it: that needs read access to
+the platform's GitOps repository, and the role Reader on the clusters' subscriptions.
+""",
     "validate-workload": """\
 Checks the Workloads of an application's repository before the platform team sees them; see the page
 [for application teams](../guide/applications.md). It reads only the files of the checkout.
@@ -133,6 +140,15 @@ EXAMPLES: Final = {
     "app-poll": {
         "configs-repository": "${{ vars.CONFIGS_REPO }}",
         "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+    },
+    "app-check": {
+        "environment": "${{ inputs.environment }}",
+        "configs-repository": "${{ vars.CONFIGS_REPO }}",
+        "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+        "platform-gitops": "${{ vars.PLATFORM_GITOPS }}",
+        "azure-client-id": "${{ vars.AZURE_CLIENT_ID }}",
+        "azure-tenant-id": "${{ vars.AZURE_TENANT_ID }}",
+        "azure-scopes": "${{ vars.AZURE_SCOPES }}",
     },
     "validate-workload": {"path": "workload"},
     "set-up": {"run": "validate ."},

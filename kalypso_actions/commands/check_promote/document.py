@@ -1,4 +1,4 @@
-"""What check-promote tells people: the log while it waits, and the document at its end."""
+"""What check-promote tells people at its end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
+from kalypso_actions.commands.shared.watch import cluster_fields
 from kalypso_actions.compliance import Cluster, Verdict
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.writes import Write
@@ -15,8 +16,6 @@ from kalypso_actions.promotion.environments import arrows
 from kalypso_actions.report.check_promote_document import (
     CheckPromoteDocument,
     CheckPromoteFacts,
-    ClusterEntry,
-    ForeignPathsEntry,
     check_promote_summary,
     verdict_advice,
 )
@@ -51,22 +50,7 @@ def check_promote_result(
         promoted_commit=request.promoted_commit or "",
         gitops_commit=request.gitops_commit,
         verify_only=verdict is None,
-        verdict=name,
-        reason=seen.reason,
-        clusters=seen.counts(),
-        rows=tuple(
-            ClusterEntry(
-                id=cluster.id,
-                cluster_type=cluster.cluster_type,
-                state=cluster.state,
-                reason=cluster.reason,
-                revision=cluster.revision,
-                changed=cluster in changed,
-            )
-            for cluster in seen.clusters
-        ),
-        missing=seen.missing,
-        not_ours=tuple(ForeignPathsEntry(id=name, paths=paths) for name, paths in seen.not_ours),
+        **cluster_fields(seen, changed),
         promoted_to=() if seen.is_open else tuple(started or ()),
         warnings=ProblemEntry.all_of((*verified.warnings, *seen.warnings)),
         problems=ProblemEntry.all_of(problems),

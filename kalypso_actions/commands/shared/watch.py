@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from kalypso_actions.clients.github import commits, repositories
 from kalypso_actions.clients.github.errors import GitHubError
@@ -59,6 +59,7 @@ from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.model.urls import owner_of, repository_key
 from kalypso_actions.model.writes import Write
+from kalypso_actions.report.check_promote_document import ClusterEntry, ForeignPathsEntry
 
 BRANCHES_AGE: Final = timedelta(minutes=1)
 """The longest time between two reads of the branches while the run waits."""
@@ -651,3 +652,27 @@ class ProgressLog:
             self._log(f"  {cluster.name}: {before} → {cluster.state}{reason}")
         if len(changed) > MOST_CLUSTERS:
             self._log(f"  … and {len(changed) - MOST_CLUSTERS} more")
+
+
+def cluster_fields(verdict: Verdict, changed: Collection[Cluster]) -> dict[str, Any]:
+    """Return the fields of a document that a verdict fills; `changed` clusters are marked."""
+    return {
+        "verdict": "" if verdict.is_open else verdict.name,
+        "reason": verdict.reason,
+        "clusters": verdict.counts(),
+        "rows": tuple(
+            ClusterEntry(
+                id=cluster.id,
+                cluster_type=cluster.cluster_type,
+                state=cluster.state,
+                reason=cluster.reason,
+                revision=cluster.revision,
+                changed=cluster in changed,
+            )
+            for cluster in verdict.clusters
+        ),
+        "missing": verdict.missing,
+        "not_ours": tuple(
+            ForeignPathsEntry(id=name, paths=paths) for name, paths in verdict.not_ours
+        ),
+    }

@@ -3,6 +3,7 @@
 acme/web          main with plain manifests, and the order dev, then dev-red and stage
 acme/web-configs  the branches dev, dev-red and stage, each with the targets eu and us
 acme/web-gitops   the same branches, empty
+acme/gitops       the platform's, whose branches dev and stage can assign the targets to clusters
 """
 
 from __future__ import annotations
@@ -11,14 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kalypso_actions.commands.app.check import app_check
 from kalypso_actions.commands.app.ci import app_ci
 from kalypso_actions.commands.app.deploy import app_deploy
 from kalypso_actions.commands.app.poll import app_poll
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.app import AppCiInputs, AppDeployInputs, AppPollInputs
+from kalypso_actions.inputs.app import AppCheckInputs, AppCiInputs, AppDeployInputs, AppPollInputs
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.report.application_document import AppPollDocument
+from tests.commands.chain.organisation import GITOPS as PLATFORM
 from tests.commands.chain.organisation import Job, Organisation
 
 SOURCE: Final = "acme/web"
@@ -32,6 +35,18 @@ ORDER: Final = """\
 - name: dev-red
   next: [stage]
 - name: stage
+"""
+
+RECONCILER: Final = """\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {{name: web-{target}, namespace: flux-system}}
+spec: {{url: "{url}", ref: {{branch: {branch}}}}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {{name: web-{target}, namespace: flux-system}}
+spec: {{path: "./{path}", sourceRef: {{kind: GitRepository, name: web-{target}}}}}
 """
 
 MANIFEST: Final = """\
@@ -60,7 +75,7 @@ WORKFLOWS: Final = {
     "deploy.yml": (("environment",), ("commit_id", "promotion", "image_tag", "version")),
     "post-deployment.yml": (
         ("environment", "commit_id"),
-        ("promoted_commit_id", "promotion", "image_tag", "version"),
+        ("promoted_commit_id", "promotion", "image_tag", "version", "started_at"),
     ),
 }
 
@@ -158,6 +173,43 @@ class Application:
     def wait(self, minutes: int = 11) -> None:
         """Let time pass."""
         self.acme.clock.sleep(minutes * 60)
+
+    def check(self, environment: str = "dev", **given: str) -> CommandResult:
+        """Run app-check as a workflow starts it; the platform's branch of the same name counts."""
+        inputs: dict[str, Any] = {
+            "configs_repository": CONFIGS,
+            "gitops_repository": GITOPS,
+            "platform_gitops": f"{PLATFORM}@{environment}",
+            "actor": JOBS,
+            **given,
+        }
+        return self.run(app_check, AppCheckInputs, environment=environment, **inputs)
+
+    def assign(
+        self,
+        cluster_type: str,
+        target: str,
+        environment: str = "dev",
+        text: str = RECONCILER,
+        branch: str = "",
+    ) -> str:
+        """Let the platform assign a target to a cluster type; return its commit."""
+        words = {
+            "target": target.replace("/", "-"),
+            "path": target,
+            "url": self.acme.url(GITOPS),
+            "branch": branch or environment,
+        }
+        path = f"{cluster_type}/web-{words['target']}/reconciler.yaml"
+        return self.acme.commit({path: text.format(**words)}, environment, PLATFORM)
+
+    def deployed(self, version: str, environment: str = "dev") -> str:
+        """Release a commit, and bring it to an environment; return the commit."""
+        commit = self.released(version)
+        self.deploy(environment)
+        self.merge_open(environment)
+        self.check(environment)
+        return commit
 
     def merge_open(self, environment: str = "dev") -> str:
         """Merge the only open pull request of an environment; return the merge."""

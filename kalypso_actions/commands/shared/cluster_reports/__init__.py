@@ -27,13 +27,13 @@ from kalypso_actions.compliance.interface import (
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
-from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterReportsInputs
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, ClusterSources
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.entry_points import find_implementation
 from kalypso_actions.model.kinds import ClusterType
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 
-Source = Callable[[ClusterReportsInputs, CommandContext], ClusterReports]
+Source = Callable[[ClusterSources, CommandContext], ClusterReports]
 
 OWN: Final[Mapping[str, Source]] = {
     DEFAULT_CLUSTER_REPORTS: AzureResourceGraph,
@@ -44,7 +44,7 @@ OWN: Final[Mapping[str, Source]] = {
 ENTRY_POINT_GROUP: Final = "kalypso_actions.cluster_reports"
 
 
-def open_cluster_reports(inputs: ClusterReportsInputs, context: CommandContext) -> AddedReports:
+def open_cluster_reports(inputs: ClusterSources, context: CommandContext) -> AddedReports:
     """Return the sources that the input cluster-reports names, added up.
 
     Raise UsageError if no source of such a name is installed.

@@ -19,7 +19,7 @@ from kalypso_actions.compliance.argocd_applications import (
 )
 from kalypso_actions.doctor_rules.check import Check, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.inputs.chain import ClusterSources
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.urls import is_loopback
 
@@ -41,7 +41,7 @@ class ArgoCDApplications:
     shortest_pause = timedelta(seconds=30)
     """A list has about 11 kB for each Application, and no filter by repository that suffices."""
 
-    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+    def __init__(self, inputs: ClusterSources, context: CommandContext) -> None:
         self._inputs, self._context, self._runtime = inputs, context, context.runtime
         self._clients: tuple[ArgoCD, ...] = ()
         self._problems: tuple[Problem, ...] = ()

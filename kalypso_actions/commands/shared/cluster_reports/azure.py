@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.inputs.chain import ClusterSources
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class AzureResourceGraph:
     )
     knows_all_clusters = True
 
-    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+    def __init__(self, inputs: ClusterSources, context: CommandContext) -> None:
         self._inputs = inputs
         self._runtime = context.runtime
         self._client: ResourceGraph | None = None

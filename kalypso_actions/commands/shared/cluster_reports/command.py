@@ -9,7 +9,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import run_reports_command
 from kalypso_actions.compliance.program_reports import reports_of_program
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.inputs.chain import ClusterSources
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 
 LONGEST: Final = 60.0
@@ -23,7 +23,7 @@ class CommandReports:
     no_reports_advice = "run the command of reports-command, and look at the document it prints"
     knows_all_clusters = True
 
-    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+    def __init__(self, inputs: ClusterSources, context: CommandContext) -> None:
         self._inputs, self._runtime = inputs, context.runtime
 
     def check_inputs(self, followed: FollowedTree) -> None:  # noqa: ARG002 # the protocol's

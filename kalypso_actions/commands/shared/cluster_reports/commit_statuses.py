@@ -19,7 +19,7 @@ from kalypso_actions.compliance.commit_statuses import (
 )
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
-from kalypso_actions.inputs.chain import ClusterReportsInputs
+from kalypso_actions.inputs.chain import ClusterSources
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from kalypso_actions.model.github import CommitStatus
 
@@ -43,7 +43,7 @@ class CommitStatuses:
     )
     knows_all_clusters = False
 
-    def __init__(self, inputs: ClusterReportsInputs, context: CommandContext) -> None:
+    def __init__(self, inputs: ClusterSources, context: CommandContext) -> None:
         self._authors = frozenset(author.lower() for author in inputs.status_authors)
         self._stale_after = getattr(inputs, "stale_after", None)
         self._settle: timedelta = getattr(inputs, "settle", SETTLE)
