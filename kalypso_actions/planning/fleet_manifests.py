@@ -504,11 +504,8 @@ def are_own(assignment: Assignment, checked: Checked) -> bool:
     Such objects are those of one target alone, unless another's texts imitate its name.
     """
     name = assignment.target.name.encode()
-    return all(
-        name in identity.partition(b"\0")[2]
-        for _, identities in checked.objects
-        for identity in identities
-    )
+    identities = checked.joined.replace(END, SEPARATOR).split(SEPARATOR)
+    return all(not each or name in each.partition(b"\0")[2] for each in identities)
 
 
 @dataclass(frozen=True, slots=True)
