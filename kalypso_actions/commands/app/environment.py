@@ -78,7 +78,7 @@ class ApplicationPlaces:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedProposal:
+class EarlierProposal:
     """A pull request of ours that people closed: the commit that it tracks, and its digest."""
 
     number: int
@@ -168,13 +168,13 @@ class ApplicationMoment:
         """Return the commits that people rolled the environment back from."""
         return left_commits(self.named or None, self.past, self.main)
 
-    def earlier(self) -> tuple[list[ClosedProposal], ClosedProposal | None]:
+    def earlier(self) -> tuple[list[EarlierProposal], EarlierProposal | None]:
         """Return our proposals that people closed since the latest merge, and the merged one.
 
         Older ones do not matter: the environment has had a newer one since.
         """
         github, branch = self.context.github, self.branch
-        closed: list[ClosedProposal] = []
+        closed: list[EarlierProposal] = []
         pages = pull_requests.closed_pages(
             github,
             branch.repository,
@@ -190,7 +190,7 @@ class ApplicationMoment:
                 closed += [proposal] if proposal else []
         return closed, None
 
-    def _proposal(self, pull: PullRequest) -> ClosedProposal | None:
+    def _proposal(self, pull: PullRequest) -> EarlierProposal | None:
         """Return what a closed pull request proposed; None if its commit is gone."""
         try:
             named = self.named_at(pull.head_commit)
@@ -198,11 +198,11 @@ class ApplicationMoment:
             message = next(commit.message for commit in line)
         except KalypsoError:
             return None
-        return ClosedProposal(pull.number, named, digest_of(message))
+        return EarlierProposal(pull.number, named, digest_of(message))
 
     def wanted(
         self,
-        closed: Iterable[ClosedProposal],
+        closed: Iterable[EarlierProposal],
         *,
         asked: str = "",
         allow_rollback: bool = False,
