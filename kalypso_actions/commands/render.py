@@ -12,6 +12,7 @@ from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import (
     LocalContext,
     check_given_sources,
+    check_manifest_folders,
     read_branch_of,
 )
 from kalypso_actions.commands.shared.reading.base_trees import (
@@ -99,6 +100,8 @@ def render(inputs: RenderInputs, context: LocalContext) -> RenderDocument:
         readings = (snapshot.own, *(reading for _, reading in snapshot.bases))
         sources = [item for item in inputs.source if item.path.is_dir()]
         of_sources = tuple(check_given_sources(sources, readings, context.programs))
+        documents = (doc for item in snapshot.registrations for doc in item.documents)
+        of_sources = (*of_sources, *check_manifest_folders(documents, reader))
         warned = inputs.strict and of_level((*findings, *of_sources), "warning")
         commit = ""
         if not plan.problems and not warned:

@@ -15,6 +15,7 @@ from kalypso_actions.commands.shared.local_context import (
     CurrentClone,
     LocalContext,
     check_given_sources,
+    check_manifest_folders,
 )
 from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
@@ -77,6 +78,11 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             clone.head_of_main if clone else "",
         )
         of_workflows = _workflow_faults(readings, clone, reader)
+        workloads = (item.reading for item in registered.values() if item.reading)
+        of_manifests = check_manifest_folders(
+            (document for reading in workloads for document in reading.documents), reader
+        )
+        of_workflows = (*of_workflows, *of_manifests)
     of_sources = check_given_sources(inputs.source, readings, context.programs)
     return _document(
         readings,

@@ -42,6 +42,7 @@ CONTEXTS: Final = frozenset(
 """https://docs.github.com/en/actions/reference/workflows-and-actions/contexts"""
 
 _USES: Final = re.compile(rf"/actions/({ACTIONS})@")
+_OTHER: Final = re.compile(r"^[^#\n]*uses:\s*['\"]?[^\s'\"]+/actions/([\w-]+)@", re.MULTILINE)
 _EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _STRING: Final = re.compile(r"'(?:[^']|'')*'")
 _NAME: Final = re.compile(
@@ -85,7 +86,16 @@ def workflow_faults(
     """
     ours: list[_File] = []
     for path, text in files.texts.items():
-        if not (USES_OURS.search(text) and path.endswith((".yaml", ".yml"))):
+        if not path.endswith((".yaml", ".yml")):
+            continue
+        for match in _OTHER.finditer(text) if path in templates else ():
+            near = nearest(match[1], inputs)
+            if match[1] not in inputs and near:
+                line = text.count("\n", 0, match.start(1)) + 1
+                message = f"there is no action {match[1]!r} of Kalypso"
+                where = _where(files, path, line, 0)
+                yield Finding(message, where, f"did you mean {near}?", INPUT, level="warning")
+        if not USES_OURS.search(text):
             continue
         try:
             root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -110,7 +120,7 @@ def workflow_faults(
         else:
             yield from _other_suffix(file, templates, files.texts)
         yield from _workflow_runs(file, known, templates)
-        yield from _expressions(file)
+        yield from _expressions(file, template)
         yield from _action_inputs(file, inputs)
 
 
@@ -194,10 +204,11 @@ def _dispatch_inputs(file: _File, template: yaml.Node | None) -> Iterator[Findin
     if wanted is None or event is None:
         return
     given = dict(_pairs(_get(event, "inputs")))
+    known = {key.value for key, _ in _pairs(wanted)}
     names = {key.value: key for key in given}
     for key, value in _pairs(wanted):
         if _text(_get(value, "required")) == "true" and key.value not in names:
-            near = nearest(key.value, names)
+            near = nearest(key.value, names.keys() - known)
             yield file.finding(
                 f"{file.path} does not take the input {key.value}, with which it is started: "
                 "GitHub refuses the start",
@@ -205,7 +216,6 @@ def _dispatch_inputs(file: _File, template: yaml.Node | None) -> Iterator[Findin
                 f"rename {near} to {key.value}" if near else f"add the input {key.value}",
                 INPUT,
             )
-    known = {key.value for key, _ in _pairs(wanted)}
     for key, value in given.items():
         is_required = _text(_get(value, "required")) == "true" and _get(value, "default") is None
         if is_required and key.value not in known and not nearest(key.value, known):
@@ -252,28 +262,43 @@ def _workflow_runs(
             near = present.get(node.value) or nearest(node.value, names)
             known = abbreviated(sorted(names), MAX_LISTED)
             yield file.finding(
-                f"nothing starts {file.path}: no workflow has the name {node.value!r}",
+                f"workflow_run never starts {file.path}: no workflow has the name {node.value!r}",
                 node,
                 f"write {near}" if near else f"write the name of a workflow: {known}",
                 NOT_STARTED,
             )
 
 
-def _expressions(file: _File) -> Iterator[Finding]:
-    """Report names in expressions that GitHub does not know: their value is empty."""
+def _expressions(file: _File, template: str | None) -> Iterator[Finding]:
+    """Report names in expressions that GitHub does not know: their value is empty.
+
+    An input of our template that the file does not take is reported alone.
+    """
+    roots = (file.root, yaml.compose(template or "{}", Loader=yaml.SafeLoader))
     inputs = {
         key.value
+        for root in roots
         for event in ("workflow_dispatch", "workflow_call")
-        for key, _ in _pairs(_get(_events(file.root).get(event), "inputs"))
+        for key, _ in _pairs(_get(_events(root).get(event), "inputs"))
     }
+    jobs = {key.value: key for key, _ in _pairs(_get(file.root, "jobs"))}
     for key, node in _pairs(file.root):
         if key.value != "jobs":
             yield from _unknown_names(file, node, {"inputs": inputs})
     for _, job in _pairs(_get(file.root, "jobs")):
+        unknown = [node for node in _scalars(_get(job, "needs")) if node.value not in jobs]
+        for node in unknown:
+            near = nearest(node.value, jobs)
+            yield file.finding(
+                f"GitHub does not run {file.path}: there is no job {node.value!r}",
+                node,
+                f"write {near}" if near else f"the jobs are {', '.join(jobs)}",
+                EXPRESSION,
+            )
         ids = [_get(step, "id") for step in _items(_get(job, "steps"))]
         known = {
             "inputs": inputs,
-            "needs": {*_texts(_get(job, "needs"))},
+            "needs": {*(jobs if unknown else _texts(_get(job, "needs")))},
             "steps": {_text(node) for node in ids if node is not None},
         }
         yield from _unknown_names(file, job, known)

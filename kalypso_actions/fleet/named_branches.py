@@ -24,7 +24,11 @@ def environment_branch_missing(
         f"Environment {environment.name!r} names the branch {place.branch!r}, which "
         + (of_name or f"is not checked: {fault}"),
         place.places.get("branch", environment.where),
-        f"write {meant}" if meant else advice or "correct the name, or push the branch",
+        f"write {meant}"
+        if meant
+        else "write the name of a branch, such as dev"
+        if of_name
+        else advice or "correct the name, or push the branch",
         "environment-branch-missing",
         level="error" if of_name else "warning",
     )
@@ -35,7 +39,9 @@ def foreign_commits(
 ) -> Iterator[Finding]:
     """Yield the finding of the BaseRepo named main if the commit's position is not on main."""
     for base, at_commit in bases:
-        is_main = base.name == MAIN_BASE_REPO and base.commit
+        is_main = (
+            base.name == MAIN_BASE_REPO and base.commit and not branch_fault(base.source.branch)[0]
+        )
         if is_main and position and position.ahead is None and not position.fault:
             yield _commit_not_on_main(base, position, at_commit)
 

@@ -461,11 +461,15 @@ def _annotation_faults(document: Document) -> Iterator[Problem]:
             )
 
 
+_CLUSTER: Final = re.compile(r"[\w.:/@-]+")
+"""The names of clusters in reports, also with the form of a resource's id."""
+
+
 def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
     """Warn about a list of clusters that nobody waits for, or that names one twice."""
     names = [name.lower() for name in value.replace(",", " ").split()]
     twice = sorted({name for name in names if names.count(name) > 1})
-    odd = [name for name in names if "=" in name]
+    odd = [name for name in names if not _CLUSTER.fullmatch(name)]
     fault = advice = ""
     compliance = _texts(document, "annotations").get(kinds.COMPLIANCE_ANNOTATION)
     if isinstance(compliance, str) and compliance.strip() == "none":
@@ -476,7 +480,7 @@ def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
     elif odd:
         fault, advice = (
             f"names {odd[0]!r}, which is no cluster",
-            "write the names alone",
+            "write the names alone, with commas between them",
         )
     elif twice:
         fault, advice = f"names {', '.join(twice)} twice", "name each cluster once"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.own_files import (
@@ -178,6 +179,9 @@ class _Survey:
                 folder = folders.setdefault("/".join(segments[:2]), _Folder())
                 own_names = TARGET_FILES if len(segments) == 2 else ()
                 for path in paths:
+                    name = path.rpartition("/")[2]
+                    if name in KUSTOMIZATIONS and len(segments) == 2:
+                        self._unknown.setdefault(f"{'/'.join(segments)}/{name}", "file")
                     is_own = path.rpartition("/")[2] in own_names
                     (folder.ours if is_own else folder.foreign).append(path)
         self._unknown |= {place: "folder" for place, folder in folders.items() if not folder.ours}
@@ -206,12 +210,23 @@ class _Survey:
             self.foreign += folder.foreign
 
     def _warning(self, place: str, what: str) -> Problem:
+        """Report what is kept; with a kustomization, Flux and Argo CD apply what it lists alone."""
+        folder, _, name = place.rpartition("/")
+        is_kustomization = what == "file" and name in KUSTOMIZATIONS
         return Problem(
-            f"the {what} {place!r} in the GitOps repository is not ours; it is kept",
+            f"the {what} {place!r} in the GitOps repository is not ours; it is kept"
+            + (f", and of {folder}, only what it lists is applied" if is_kustomization else ""),
             Location(self._base.repository, self._prefix + place),
-            "remove it if it is not wanted",
+            f"remove it, or list everything of {folder} in it, also what comes later"
+            if is_kustomization
+            else "remove it if it is not wanted",
             "gitops-file-foreign",
         )
+
+
+KUSTOMIZATIONS: Final = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization"})
+"""Without one, Flux lists all files of a folder itself: https://fluxcd.io/flux/components/kustomize/
+kustomizations/#generate-kustomizationyaml."""
 
 
 def _left_record(files: Collection[str], base: BaseTree | None) -> Iterator[str]:

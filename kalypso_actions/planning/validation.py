@@ -254,6 +254,11 @@ def _misplaced_kinds(
     """Report what belongs to the environments' branches but is on main, and the other way round."""
     for branch in branches:
         if branch.reading is control_plane.main and control_plane.environments:
+            for document in branch.reading.policies:
+                message = f"{POLICY_KIND} {document.name!r} is on main: nothing reads it"
+                advice = "move it to the branch of the environment that it is for"
+                problem = Problem(message, document.where, advice, POLICY_MISPLACED)
+                diagnostics.warnings.append(problem)
             for policy in branch.of(kinds.SchedulingPolicy):
                 message = f"SchedulingPolicy {policy.name!r} is on main: it places workloads in "
                 message += "every environment as soon as the commit is promoted there"

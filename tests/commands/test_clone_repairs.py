@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,19 @@ def test_an_environment_is_no_folder(clone: Path) -> None:
     assert done.returncode == 2
     assert "did you mean the branch .@dev?" in done.stderr
     assert "did you mean dev? Environments: dev, stage" in call_kalypso("render", "deb").stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "render"])
+def test_the_folder_of_manifests_in_a_repository_at_hand(clone: Path, command: str) -> None:
+    (clone / "registration.yaml").write_text(REGISTRATION)
+    desk = clone.parent / "desk"
+    url = "https://git.test/acme/desk"
+    for folder, told in (("./deploy/dve", ["did you mean deploy/dev?"]), ("deploy/dev", [])):
+        manifests = f"manifests: {{repo: {url}, branch: main, path: {folder}}}"
+        text = WORKLOAD.replace("manifests: {repo: r, branch: b, path: p}", manifests)
+        assert manifests in text
+        commit_branch(desk, {"workload.yaml": text, "deploy/dev/a.txt": ""}, "main")
+        done = call_kalypso(command, "--source", f"{url}={desk}", "--json")
+        warnings = json.loads(done.stdout)["warnings"]
+        found = [item for item in warnings if item["code"] == "manifests-folder-missing"]
+        assert [item["advice"] for item in found] == told

@@ -156,6 +156,17 @@ def test_files_of_others_stay() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+@pytest.mark.parametrize("folder", ["large", "large/app-web"])
+def test_a_kustomization_of_others_hides_files(folder: str, name: str) -> None:
+    result = changes(base({**TREE, f"{folder}/{name}": "resources: []", f"docs/{name}": "x"}))
+    told = [item for item in result.warnings if item.where and item.where.path.endswith(name)]
+    assert [(str(item.where), item.advice.partition(",")[0]) for item in told] == [
+        (f"gitops: {folder}/{name}", "remove it")
+    ]
+    assert f"of {folder}, only what it lists is applied" in told[0].message
+
+
 def test_a_removed_cluster_type_is_known_by_its_readme() -> None:
     gone = {"edge/README.md": README, "edge/app-web/reconciler.yaml": "x", "edge/loose": "x"}
     result = changes(base({**TREE, **gone}))

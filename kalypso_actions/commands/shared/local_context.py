@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
@@ -40,11 +40,12 @@ from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, Usa
 from kalypso_actions.fleet.named_branches import environment_branch_missing
 from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.counts import abbreviated
-from kalypso_actions.model.documents import FILE_MODE, Reading
+from kalypso_actions.model.documents import FILE_MODE, Document, Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, within
 
 _PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
@@ -159,6 +160,53 @@ def check_given_sources(
                 where,
                 f"{suggestion}Write the URL as in the WorkloadRegistration or BaseRepo",
             )
+
+
+def check_manifest_folders(documents: Iterable[Document], reader: Reader) -> Iterator[Finding]:
+    """Warn of manifests of Workloads whose folder is missing, in repositories on this machine."""
+    trees: dict[tuple[str, str], Collection[str] | None] = {}
+    for document in documents:
+        spec = document.body.get("spec") if document.kind == "Workload" else None
+        targets = spec.get("deploymentTargets") if isinstance(spec, Mapping) else None
+        for index, target in enumerate(targets if isinstance(targets, list) else ()):
+            match target:
+                case {"manifests": {"repo": str(repo), "branch": str(branch), "path": str(path)}}:
+                    place = repo, branch
+                case _:
+                    continue
+            if place not in trees:
+                trees[place] = _folders(reader, *place)
+            folders, folder = trees[place], _normalized(path)
+            if folders is not None and folder not in folders:
+                upper = max((each for each in folders if within(folder, each)), key=len)
+                near = nearest(folder, [each for each in folders if within(each, upper)])
+                yield Finding(
+                    f"Workload {document.name!r}: the branch {branch} of {without_secret(repo)} "
+                    f"has no folder {path!r} with manifests",
+                    document.at("spec", "deploymentTargets", index, "manifests", "path"),
+                    f"did you mean {near}?" if near else "correct the path, or push the manifests",
+                    "manifests-folder-missing",
+                    level="warning",
+                )
+
+
+def _folders(reader: Reader, repo: str, branch: str) -> Collection[str] | None:
+    """Return the folders of a branch; None if it is not on this machine, or cannot be read."""
+    try:
+        if not reader.repositories.is_at_hand(repo, branch):
+            return None
+        paths = reader.repositories.open(repo, branch=branch).entries()
+    except KalypsoError:
+        return None
+    return {"", *(str(folder) for path in paths for folder in PurePosixPath(path).parents)} - {"."}
+
+
+def _normalized(path: str) -> str:
+    """Return a folder as in paths of files; "" for the root, and for a path that leads out."""
+    try:
+        return normalize(path)
+    except OutsideRepositoryError:
+        return ""
 
 
 def _source_ignored(message: str, where: Location, advice: str) -> Finding:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet.named_branches import has_kind
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.documents import Document, Reading
@@ -17,6 +17,7 @@ from kalypso_actions.model.kinds import (
     GitOpsRepo,
     RepositoryPath,
 )
+from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.nearest import misspelled
 from kalypso_actions.model.source_forms import branch_fault
 from kalypso_actions.model.urls import repository_key
@@ -165,7 +166,11 @@ def branch_names(view: FleetView) -> Iterator[Problem]:
     for scope in view.scopes:
         fleet = scope.fleet
         places = [
-            *((f"BaseRepo {base.name!r}", base.source, base.where) for base in fleet.base_repos),
+            *(
+                (f"BaseRepo {base.name!r}", base.source, base.where)
+                for base in fleet.base_repos
+                if base.name != MAIN_BASE_REPO  # each promotion compares its branch with main
+            ),
             *(
                 (f"GitOpsRepo {repo.name!r}", repo.target, repo.where)
                 for repo in fleet.gitops_repos
@@ -173,6 +178,7 @@ def branch_names(view: FleetView) -> Iterator[Problem]:
             *(
                 (f"WorkloadRegistration {item.name!r}", item.source, item.source_where)
                 for item in fleet.registrations
+                if item.name not in scope.missing  # the finding about that names the branch
             ),
         ]
         for noun, place, where in places:
@@ -254,6 +260,10 @@ def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     for scope in view.scopes:
         for repo in scope.fleet.gitops_repos:
             diagnostics.problems += _in_control_plane(repo, scope, environments)
+            try:
+                gitops_folder(repo.target.path, repo.at("path"))
+            except KalypsoError as error:
+                diagnostics.problems += error.problems
             diagnostics.warnings += _improbable_place(repo, scope, view)
             repository, branch, path = _written_place(repo.target)
             if repository:

@@ -62,11 +62,14 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
     }
     for registration, reason in missing.values():
         source = registration.source
+        _, meant = branch_fault(source.branch) if source.lacks_branch(reason) else ("", "")
         yield Problem(
             f"the application of WorkloadRegistration {registration.name!r} is missing from the "
             f"fleet: {reason}",
             source.culprit(reason.removeprefix(f"{source.repo}: "), registration.where),
-            f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
+            f"write {meant}"
+            if meant
+            else f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
             "by the token and by allowed-repositories",
             "application-missing",
         )

@@ -71,6 +71,16 @@ from tests.planning.fleet_checks.control_planes import (
             id="clusters as init's option takes them",
         ),
         pytest.param(
+            "dev/edge.yaml", "spec:", "  annotations: {kalypso.io/clusters: 'a; b'}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"), "with commas between them",
+            id="clusters with semicolons",
+        ),
+        pytest.param(
+            "dev/edge.yaml", "spec:", "  annotations: {kalypso.io/clusters: '[a, b]'}\nspec:",
+            ("annotation-value-unknown", "dev/edge.yaml:8"), "with commas between them",
+            id="clusters as a list of JSON",
+        ),
+        pytest.param(
             "dev/edge.yaml", "spec:",
             "  annotations: {kalypso.io/clusters: a, kalypso.io/compliance: none}\nspec:",
             ("annotation-value-unknown", "dev/edge.yaml:8"),
@@ -151,6 +161,11 @@ def test_one_warning(place: str, old: str, new: str, expected: tuple[str, str], 
             "dev/gitops-repo.yaml", "gitops, branch: dev", "plane, branch: stage",
             ("gitops-repo-in-control-plane", "dev/gitops-repo.yaml:4"), "neither main nor",
             id="branch of another environment in the control plane",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "path: .", "path: ../out",
+            ("path-outside-repository", "dev/gitops-repo.yaml:4"), "write a path in it",
+            id="a path that leads out",
         ),
         pytest.param(
             "dev/gitops-repo.yaml", "gitops, branch: dev, path: .", "plane, branch: main, path: out",

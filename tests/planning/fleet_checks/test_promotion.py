@@ -97,3 +97,9 @@ def test_a_freeze_that_never_ends() -> None:
     found = findings(plane)
     assert shown(found.warnings) == [("policy-freeze-endless", f"stage/{POLICY_FILE}:7")]
     assert "'weekend' of 'stage' never ends" in found.warnings[0].message
+
+
+def test_a_policy_on_main_is_not_read() -> None:
+    plane = chain(stage=deployed("dev"))
+    plane["main"][POLICY_FILE] = plane["stage"].pop(POLICY_FILE)
+    assert shown(findings(plane).warnings) == [("policy-misplaced", f"main/{POLICY_FILE}:1")]
