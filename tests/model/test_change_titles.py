@@ -83,6 +83,11 @@ def test_what_happens_after_the_merge(kind: ChangeKind, more: dict[str, object],
 
 
 @breaks(
+    "a subject mentions people and issues",
+    turned(harmless, "pattern.sub(replacement, cleaned)", "cleaned"),
+    case="people",
+)
+@breaks(
     "a subject keeps GitHub from starting workflows",
     turned(harmless, "line.translate(BRACKETS)", "line"),
     case="skip",

@@ -63,6 +63,7 @@ def test_a_join(deployments: dict[str, datetime | str], waits: list[str]) -> Non
     assert reasons(JOIN, deployments=deployments) == waits
 
 
+@breaks("nothing soaks", turned(rules._requirements, "now < until", "False"), case="last")
 @breaks(
     "the soak counts from the first environment",
     turned(rules._requirements, "max(since) + policy.soak", "min(since) + policy.soak"),
@@ -85,6 +86,14 @@ def test_a_soak(dev: datetime | str, eu: datetime, waits: list[str]) -> None:
     assert reasons(SOAK, deployments={"dev": dev, "eu": eu}) == waits
 
 
+@breaks(
+    "a check that nobody knows counts as succeeded",
+    turned(
+        rules._requirements,
+        "facts.checks.get(check, f'check {check.name} is not known')",
+        "facts.checks.get(check, '')",
+    ),
+)
 @pytest.mark.parametrize(
     ("checks", "waits"),
     [
@@ -98,6 +107,16 @@ def test_checks(checks: dict[RequiredCheck, str], waits: list[str]) -> None:
     assert reasons(PromotionPolicy(checks=(SMOKE,)), checks=checks) == waits
 
 
+@breaks(
+    "a hold keeps out its own commit",
+    turned(rules._holds, "hold.at == facts.commit", "False"),
+    case="at",
+)
+@breaks(
+    "a hold with a commit lets everything in",
+    turned(rules._holds, "hold.at == facts.commit", "bool(hold.at)"),
+    case="at another",
+)
 @breaks(
     "a hold ends nothing",
     turned(rules._holds, "is_over or is_own or hold.at == facts.commit", "True"),
@@ -131,6 +150,11 @@ def test_holds(holds: list[Hold], waits: list[str]) -> None:
 
 
 @breaks(
+    "a rollback waits for all that others wait for",
+    turned(evaluate, "not facts.rolls_back", "True"),
+    case="own",
+)
+@breaks(
     "somebody else's hold stops no rollback",
     turned(rules._holds, "same_person(hold.by, facts.person)", "True"),
     case="another",
@@ -163,6 +187,13 @@ def test_a_person_does_not_pass_the_own_hold_without_a_rollback() -> None:
 
 
 @breaks(
+    "labels that are not known open a freeze",
+    turned(
+        rules._freezes, "allowed and facts.labels and not facts.unknown", "allowed and facts.labels"
+    ),
+    case="unknown",
+)
+@breaks(
     "one labelled pull request opens a freeze",
     turned(rules._freezes, "all(labels & allowed for labels in facts.labels)", "any(labels & allowed for labels in facts.labels)"),
     case="one lacks",
@@ -191,6 +222,21 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text).astimezone(UTC)
 
 
+@breaks(
+    "a freeze never ends",
+    turned(rules.window_of, "freeze.begins <= now < freeze.ends", "freeze.begins <= now"),
+    case="ends",
+)
+@breaks(
+    "a freeze begins at once",
+    turned(rules.window_of, "freeze.begins <= now < freeze.ends", "now < freeze.ends"),
+    case="before",
+)
+@breaks(
+    "a freeze over a change of the clocks is shorter",
+    turned(rules.window_of, "end > now", "end > now + timedelta(hours=1)"),
+    case="spring after",
+)
 @breaks(
     "cron means UTC",
     turned(rules._starts, "ZoneInfo(freeze.timezone)", "UTC"),

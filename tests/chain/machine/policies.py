@@ -150,10 +150,14 @@ class PolicyStory(Story):
 
     @rule(place=places, chain=st.booleans())
     def roll_back(self, place: int, chain: bool) -> None:
-        name = self.environment(place)
+        changed = [name for name in self.names if len(self.promotions.changes[name]) > 1]
+        if not changed:
+            return  # the only commit is the first one
+        name = changed[place % len(changed)]
         self.chain.start("rollback", environment=name, chain=str(chain).lower(), reason="bad")
         self.needs_commit = True
         self.tell(f"somebody rolls back {name}{' and all behind' * chain}")
+        self.run(place=-1, times=1)
 
     @rule(place=places, older=places)
     def override(self, place: int, older: int) -> None:

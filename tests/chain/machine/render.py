@@ -48,6 +48,13 @@ class _Recorded(Reader):
         )
 
 
+class _NoHistory:
+    """Opens nothing, and has no history: the checks of commits on main are not these stories'."""
+
+    def has_history(self, *_: object) -> bool:
+        return False
+
+
 def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
     """Return all our files of a tree with this `sources.json`, without `sources.json` itself."""
     sources = json.loads(recorded)
@@ -56,8 +63,8 @@ def rendered(sandbox: Sandbox, recorded: bytes) -> dict[str, bytes]:
         (place["repository"].removeprefix(f"{sandbox.url}/"), place["branch"]): place["commit"]
         for place in places
     }
-    # `documents` reads everything; `repositories` opens nothing.
-    reader = _Recorded(None, None, sandbox, heads)  # type: ignore[arg-type]
+    # `documents` reads everything.
+    reader = _Recorded(_NoHistory(), None, sandbox, heads)  # type: ignore[arg-type]
     branch = sources["environmentBranch"]
     place = RepositoryPath(branch["repository"], branch["branch"], branch["path"])
     environment = EnvironmentReading(sources["environment"], reader.documents(place))

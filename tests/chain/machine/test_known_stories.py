@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chain.machine.policies import PolicyStory
 from tests.chain.machine.steps import Story
 from tests.chain.opening import Opening
 
@@ -172,4 +173,28 @@ def test_a_merge_in_the_middle_of_schedule(story: Story) -> None:
     for _ in range(2):
         story.run(place=0, times=1)
     story.meddle(place=0, deed="merge", environment=DEV, writes=0, seconds=0)
+    end(story)
+
+
+@pytest.fixture
+def policy_story(begun: Callable[[str], Opening], tmp_path: Path) -> Iterator[PolicyStory]:
+    story = PolicyStory(begun, tmp_path)
+    with story.served:
+        yield story
+
+
+def test_a_joined_environment_passes_over_what_waits_first(policy_story: PolicyStory) -> None:
+    """The queue of stage must go on without the commit that qa never deploys."""
+    story = policy_story
+    story.begin("a join of three", policies=[{"soak", "oldest"}, set(), {"checks"}])
+    story.commits_come(2)
+    end(story)
+
+
+def test_a_chain_goes_back_with_policies(policy_story: PolicyStory) -> None:
+    story = policy_story
+    story.begin("a join of three", policies=[{"oldest"}, {"soak"}])
+    story.commits_come(2)
+    story.roll_back(0, chain=True)
+    story.poll_lets_in()
     end(story)

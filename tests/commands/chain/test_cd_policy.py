@@ -10,6 +10,7 @@ import pytest
 from kalypso_actions.commands.cd import reading
 from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.cd.reading import CdReading
+from kalypso_actions.commands.cd.writes import CdWrites
 from kalypso_actions.commands.shared import entry
 from kalypso_actions.commands.shared.entry import read_verdict
 from kalypso_actions.commands.shared.environment_branch import rolled_back_from
@@ -129,6 +130,20 @@ def test_a_hold_that_comes_before_the_push_is_read_again(
     assert has(acme) == old
 
 
+@breaks(
+    "a person need not obey",
+    turned(
+        reading.with_verdict,
+        "bool(inputs.override) and not verdict.is_fulfilled",
+        "not inputs.promoted_from",
+    ),
+    case="obeys",
+)
+@breaks(
+    "nobody reads who passed over a policy",
+    turned(CdWrites._statuses, "facts.overridden", "False"),
+    case="overrides",
+)
 @pytest.mark.parametrize(
     ("inputs", "written"),
     [({}, False), ({"override": "the fix of incident 42"}, True)],
@@ -317,6 +332,10 @@ def test_a_soak_begins_with_the_last_environment(joined: Organisation, app: dict
     assert waits(joined, commit, **app) == ""
 
 
+@breaks(
+    "a join counts by the token of a job",
+    turned(entry._EntryReading._deployment, "identity.login == JOBS", "False"),
+)
 def test_a_join_needs_the_app(joined: Organisation) -> None:
     commit = joined.head("main") or ""
     for name in ("eu", "us"):
@@ -327,6 +346,21 @@ def test_a_join_needs_the_app(joined: Organisation) -> None:
     assert waits(joined, commit, token=token).startswith(missing)
 
 
+@breaks(
+    "a status by anybody counts as a check",
+    turned(entry._EntryReading._check, "status and status.author.lower() in sources", "status"),
+    case="another status",
+)
+@breaks(
+    "the first result of a check counts",
+    turned(entry._EntryReading._check, "max(found)[1]", "min(found)[1]"),
+    case="latest",
+)
+@breaks(
+    "a failed check counts",
+    turned(entry._EntryReading._check, "latest == 'success'", "latest"),
+    case="failed",
+)
 @breaks(
     "a check by anybody counts",
     turned(entry._EntryReading._check, "run.name == check.name and run.app.lower() == check.source.lower()", "run.name == check.name"),
@@ -385,6 +419,11 @@ def merged(acme: Organisation, number: int, label: str) -> str:
     return acme.merge(pull, CONTROL_PLANE)
 
 
+@breaks(
+    "the labels of one commit open a freeze",
+    turned(entry._EntryReading.labels, "entering[start:start + PAGE]", "entering[:1]"),
+    case="older without",
+)
 @pytest.mark.parametrize(
     ("labels", "direct", "reason"),
     [
@@ -453,6 +492,10 @@ def test_what_enters_supersedes_an_older_commit_whose_cd_was_lost(acme: Organisa
     assert acme.statuses(older)[DEV] == ("pending", f"Superseded by {newer[:7]}")
 
 
+@breaks(
+    "a commit enters while another one is under way",
+    turned(entry._EntryReading._queue, "table.is_underway(latest)", "False"),
+)
 @breaks(
     "an older commit that waits is passed over",
     turned(entry._EntryReading._queue, "table.is_waiting(posted.get(key))", "False"),
