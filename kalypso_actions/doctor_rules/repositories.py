@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+import yaml
+
 from kalypso_actions.doctor_rules.check import (
     ACTIONS_PAGE,
     CLASSIC_RULES_PAGE,
@@ -32,6 +34,7 @@ from kalypso_actions.model.github import (
     RepositoryFacts,
 )
 from kalypso_actions.model.kinds import ClusterType, Environment
+from kalypso_actions.model.promotion_policy import PromotionPolicy
 
 LEVELS: Final = {"read": 1, "write": 2, "admin": 3}
 
@@ -128,8 +131,9 @@ def foreign_key_checks(repository: str, secrets: Collection[str]) -> Iterator[Ch
             repository,
             f"the secret {APP_KEY} is here: everybody who may push a branch can write the control "
             "plane with it",
-            "create a notifier and let kalypso init --update-workflows write its workflow file; "
-            "then delete the secret here, or keep the organization's from this repository",
+            "create a notifier and let kalypso init --update-workflows write its workflow file on "
+            f"every branch; then gh secret delete {APP_KEY} --repo {repository}, or keep the "
+            "organization's from this repository",
             SECRETS_PAGE,
         )
     if TOKEN in secrets:
@@ -243,6 +247,63 @@ def github_environment_check(
         "create it, with the people who must review deployments",
         NEW_ENVIRONMENT_PAGE,
     )
+
+
+def policy_checks(
+    place: str, branch: str, path: str, text: str, policies: Mapping[str, PromotionPolicy]
+) -> Iterator[Check]:
+    """Check that every job of cd may read what policies ask about; the App brings its own rights.
+
+    `text` is that of cd.yaml, and `policies` are those of environments by name.
+    """
+    asked = {
+        "checks": [name for name, policy in policies.items() if policy.checks],
+        "pull-requests": [
+            name
+            for name, policy in policies.items()
+            if any(freeze.allow for freeze in policy.freezes)
+        ],
+    }
+    for permission, names in asked.items():
+        jobs = [name for name, granted in _jobs_of_cd(text) if not _may_read(granted, permission)]
+        if names and jobs:
+            yield problem(
+                place,
+                f"the job {', '.join(jobs)} of {path} on {branch} lacks `{permission}: read`, "
+                f"which the policy of {', '.join(names)} asks for: nothing enters",
+                f"add `{permission}: read` to its permissions, or let kalypso init "
+                "--update-workflows write the file",
+                file_page(branch, path),
+            )
+
+
+def _jobs_of_cd(text: str) -> Iterator[tuple[str, object]]:
+    """Yield each job that runs cd with its own token, and its permissions."""
+    try:
+        document = yaml.load(text, yaml.BaseLoader)  # noqa: S506 (it makes only strings)
+    except (yaml.YAMLError, RecursionError):
+        return
+    jobs = document.get("jobs") if isinstance(document, dict) else None
+    for name, job in jobs.items() if isinstance(jobs, dict) else ():
+        steps = job.get("steps") if isinstance(job, dict) else None
+        of_cd = [
+            step
+            for step in (steps if isinstance(steps, list) else ())
+            if isinstance(step, dict) and "/actions/cd@" in str(step.get("uses", ""))
+        ]
+        if of_cd and not any(OWN_CREDENTIALS & set(step.get("with") or ()) for step in of_cd):
+            yield name, job.get("permissions", document.get("permissions"))
+
+
+OWN_CREDENTIALS: Final = frozenset({"token", "app-private-key"})
+"""Inputs that replace the job's token."""
+
+
+def _may_read(granted: object, permission: str) -> bool:
+    """Whether the permissions of a job, as its workflow file says them, let it read."""
+    if isinstance(granted, dict):
+        return granted.get(permission) in {"read", "write"}
+    return granted in {"read-all", "write-all"}
 
 
 PULL_REQUESTS: Final = re.compile(

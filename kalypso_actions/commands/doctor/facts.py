@@ -12,10 +12,12 @@ from kalypso_actions.commands.shared.environment_branch import gitops_branches, 
 from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.github import RepositoryFacts, SettingNames
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.promotion_policy import PromotionPolicy
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.onboarding.setup import default_branch_conflict
 
@@ -26,13 +28,15 @@ OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 class EnvironmentFacts:
     """An environment and its GitOps branches; `gitops` is empty if they are unknown.
 
-    `own_branches` are the branches that schedule proposes from, in the order of `gitops`.
+    `own_branches` are the branches that schedule proposes from, in the order of `gitops`. `policy`
+    is the one of its branch, None without one or for one that is invalid.
     """
 
     environment: Environment
     has_branch: bool
     gitops: tuple[GitOpsBranch, ...] = ()
     own_branches: tuple[str, ...] = ()
+    policy: PromotionPolicy | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +65,11 @@ class Facts:
     def by_name(self) -> Mapping[str, Environment]:
         """The Environment objects."""
         return {facts.name: facts.environment for facts in self.environments}
+
+    @property
+    def policies(self) -> Mapping[str, PromotionPolicy]:
+        """The policies of environments that have one."""
+        return {facts.name: facts.policy for facts in self.environments if facts.policy}
 
     @property
     def gitops_repositories(self) -> tuple[str, ...]:
@@ -108,10 +117,13 @@ def _environment(
     checklist.add([ok(context.control_plane, f"the environment {name} has its branch {branch}")])
 
     def read() -> EnvironmentFacts:
-        repos = read_environment(context, environment).gitops_repos
+        reading = read_environment(context, environment)
+        repos, files = reading.gitops_repos, reading.own
+        policy = promotion_policy(files.policies, files.policy_problems).policy
         gitops = gitops_branches(context, environment, repos)
         own = own_branches(OWN_PREFIX, name, repos)
-        return EnvironmentFacts(environment, True, gitops, tuple(own[repo.name] for repo in repos))
+        own_names = tuple(own[repo.name] for repo in repos)
+        return EnvironmentFacts(environment, True, gitops, own_names, policy)
 
     return checklist.required(read) or EnvironmentFacts(environment, has_branch=True)
 

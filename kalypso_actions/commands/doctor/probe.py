@@ -18,6 +18,7 @@ from kalypso_actions.clients.github import (
     labels,
     merging,
     pull_requests,
+    repositories,
     statuses,
 )
 from kalypso_actions.commands.doctor.facts import Checklist, Facts
@@ -26,6 +27,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.doctor_rules import probe as rules
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.doctor_rules.probe import Action, Attempt, Place
+from kalypso_actions.doctor_rules.repositories import foreign_key_checks
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.writes import Push
@@ -56,6 +58,10 @@ def probe_repositories(
         for branch in _real_branches(context, facts, repository):
             _read_rules(context, place, repository, branch, trial.head, checklist)
         checklist.add([rules.remains(repository, trial.number, trial.left)])
+        if place == rules.GITOPS:
+            read = partial(repositories.settings, context.github, repository)
+            names = checklist.optional(read, repository)
+            checklist.add(foreign_key_checks(repository, names.secrets) if names else ())
     return tuple(checklist.checks)
 
 

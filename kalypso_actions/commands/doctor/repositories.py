@@ -114,6 +114,8 @@ def check_control_plane(
         checklist.add(rules.actions_checks(name, actions, used.actions, proposes_by_job=by_job))
     if by_job:
         checklist.add(rules.proposal_checks(name, facts.main, CD_FILE, cd_workflow))
+    if cd_workflow:
+        checklist.add(rules.policy_checks(name, facts.main, CD_FILE, cd_workflow, facts.policies))
     of_environments = _check_names(context, facts, used.names, not_reporting, sources, checklist)
     secrets = {environment: names.secrets for environment, names in of_environments.items()}
     identities = [item for item, names in of_environments.items() if CLIENT_ID in names.variables]
@@ -445,21 +447,26 @@ def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) 
     names = (jobs.control_plane, *facts.gitops_repositories)
     app = jobs.github.installations
     if app:
-        _check_app(app, names, checklist)
+        needed = app_permissions()
+        if any(policy.checks for policy in facts.policies.values()):
+            needed["checks"] = "read"
+        _check_app(app, names, needed, checklist)
     for name in names:
         repository = checklist.required(partial(repositories.get, jobs.github, name), name)
         if repository:
             checklist.add(rules.access_checks(name, repository, by_app=app is not None))
 
 
-def _check_app(app: Installations, names: Sequence[str], checklist: Checklist) -> None:
+def _check_app(
+    app: Installations, names: Sequence[str], needed: Mapping[str, str], checklist: Checklist
+) -> None:
     """Check the installation for each owner, and that it covers each repository."""
     installations: dict[str, AppInstallation] = {}
     for owner in dict.fromkeys(_owner(name) for name in names):
         installation = checklist.required(partial(app.installation, owner), owner)
         if installation:
             installations[owner] = installation
-            checklist.add(rules.app_checks(owner, installation, app_permissions()))
+            checklist.add(rules.app_checks(owner, installation, needed))
     for name in names:
         installation = installations.get(_owner(name))
         if installation is None:

@@ -15,6 +15,7 @@ from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMEN
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_sandbox.store import BranchRule, Permissions
+from tests.breaks import breaks, returning, turned
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
 from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission
@@ -300,9 +301,49 @@ def test_nobody_reports_to_azure(healthy: Acme) -> None:
     assert f"ok {CONTROL_PLANE}: secrets and variables are set: {names}" in lines(document)
 
 
+POLICY = """\
+apiVersion: kalypso.io/v1alpha1
+kind: PromotionPolicy
+metadata: {name: stage}
+spec:
+  requires: {checks: [{name: smoke, from: acme-ci}]}
+  freezes: [{reason: year, from: 2020-01-01T00:00:00Z, to: 2020-01-02T00:00:00Z, allow: [hotfix]}]
+"""
+
+
+@breaks(
+    "doctor asks no job of cd for what a policy needs",
+    returning("kalypso_actions.doctor_rules.repositories.policy_checks", ()),
+)
+@breaks(
+    "doctor asks the App for nothing that a policy needs",
+    turned("kalypso_actions.commands.doctor.repositories.check_credentials", "policy.checks", "()"),
+)
+def test_what_a_policy_may_read(healthy: Acme) -> None:
+    commit = healthy.sandbox.commit
+    commit(CONTROL_PLANE, {".github/kalypso/promotion.yaml": POLICY}, branch="stage")
+    path = f"{WORKFLOWS}/cd.yaml"
+    (app,) = lines(healthy.doctor(), "problem")
+    assert app == "problem acme: the App lacks checks: read"
+    git = healthy.sandbox.git(CONTROL_PLANE)
+    text = git.files(git.head("main") or "")[path].decode()
+    text = re.sub(r" +(checks|pull-requests): read .*\n", "", text, count=2)
+    commit(CONTROL_PLANE, {path: text}, branch="main")
+    checks, labels = lines(healthy.doctor(), "problem")[1:]
+    asks = "which the policy of stage asks for: nothing enters"
+    assert checks == (
+        f"problem {CONTROL_PLANE}: the job verify of {path} on main lacks `checks: read`, {asks}"
+    )
+    assert labels == checks.replace("checks: read", "pull-requests: read")
+
+
 def test_the_key_of_the_app_in_the_gitops_repository(healthy: Acme) -> None:
     healthy.gitops.secrets += [APP_KEY, "CONTROL_PLANE_TOKEN"]
-    key, token = lines(healthy.doctor(), "problem", "warning")
+    document = healthy.doctor(probe=True)
+    key, token = lines(document, "problem", "warning")
+    probed = [f"{each.state} {each.place}: {each.text}" for each in document.probe]
+    assert probed[-2:] == [key, token]
+    assert f"gh secret delete {APP_KEY} --repo {GITOPS}" in document.probe[-2].advice
     assert key.startswith(f"warning {GITOPS}: the secret {APP_KEY} is here: everybody who may push")
     assert token.startswith(f"warning {GITOPS}: the secret CONTROL_PLANE_TOKEN is here")
 
