@@ -155,7 +155,7 @@ def _holds(holds: Iterable[Hold], facts: EntryFacts, now: datetime) -> Iterator[
     for hold in holds:
         is_over = hold.until is not None and hold.until <= now
         is_own = facts.rolls_back and bool(facts.person) and same_person(hold.by, facts.person)
-        if is_over or is_own or hold.at == facts.commit:
+        if is_over or is_own or (hold.at and hold.at == facts.commit):
             continue
         until = f" until {time_text(hold.until, now)}" if hold.until else ""
         yield Reason("hold", _line(f"hold by {hold.by}{until}: {hold.reason}"), hold.until)

@@ -252,8 +252,17 @@ def cd_summary(
     return markdown.render(SUMMARIES, "cd", **locals())
 
 
-def proposal_body(meaning: ChangeMeaning, repository_url: str, before: str | None) -> str:
-    """Return the body of the pull request that brings a commit of main to an environment."""
+def proposal_body(
+    meaning: ChangeMeaning,
+    repository_url: str,
+    before: str | None,
+    person: str = "",
+    passes_over: str = "",
+) -> str:
+    """Return the body of the pull request that brings a commit of main to an environment.
+
+    `person` passes over the environment's policy, which would keep the commit out (`passes_over`).
+    """
     environment, commit = meaning.environment, meaning.commit
     mark = markdown.marker("promotion", environment)
     return markdown.render(SUMMARIES, "cd_pull_request", **locals())

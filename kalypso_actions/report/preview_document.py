@@ -61,7 +61,8 @@ class PreviewEnvironmentEntry(OutputDocument):
     `added` means that the change adds its Environment object, `removed` that it deletes this
     object; the GitOps branch stays as it is. `blocked` means that nothing arrives before people fix
     new or known problems: until then, ci promotes nothing, or schedule proposes nothing (with
-    `on-failure: keep`, nothing for failing assignments). `failure` describes a failed deployment,
+    `on-failure: keep`, nothing for failing assignments). `waiting_for` is why the environment's
+    policy, with the change, lets no commit in now. `failure` describes a failed deployment,
     by the status of the commit that the environment has. `idle` says which new targets and cluster
     types have no assignment. `arrival` is null for a change of the
     environment's own branch, which arrives at once.
@@ -72,6 +73,7 @@ class PreviewEnvironmentEntry(OutputDocument):
     added: bool = False
     removed: bool = False
     blocked: bool = False
+    waiting_for: str = ""
     failure: str = ""
     idle: Entries[str] = ()
     change: ComparisonEntry
@@ -282,6 +284,12 @@ def _assignments(change: ComparisonEntry) -> str:
 
 
 def _when(item: PreviewEnvironmentEntry) -> str:
+    if item.removed or item.blocked or not item.waiting_for:
+        return _order(item)
+    return f"{_order(item)}; waits: {markdown.text(item.waiting_for)}"
+
+
+def _order(item: PreviewEnvironmentEntry) -> str:
     arrival = item.arrival
     if item.removed:
         return "–"

@@ -72,6 +72,8 @@ def _environment(console: Console, item: PreviewEnvironmentEntry) -> Iterator[st
         yield styled(
             console, "  blocked: nothing arrives before its problems are fixed", "bold red"
         )
+    if item.waiting_for:
+        yield styled(console, f"  waits: {escape_log_line(item.waiting_for)}", "yellow")
     for line in item.idle:
         yield styled(console, f"  {line}", "yellow")
     arriving = item.arrival.comparison if item.arrival else None

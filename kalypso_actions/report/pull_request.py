@@ -70,6 +70,7 @@ class PullRequestText:
     before: CommitLink | None
     meaning: ChangeMeaning
     title: TitleStyle = "meaning"
+    waiting_for: str = ""
     auto_merge: str = ""
     allowed_by: str = ""
     left_out: Sequence[LeftOutEntry] = ()
@@ -78,6 +79,11 @@ class PullRequestText:
     warnings: Sequence[ProblemEntry] = ()
     commits: Sequence[CommitRange] = ()
     comparison: MaskedComparison | None = None
+
+
+def means(meaning: ChangeMeaning, title: TitleStyle, waiting_for: str) -> str:
+    """Return what a text says of its kind: a text that says something else is outdated."""
+    return f"{meaning.kind}-{title}{'-waiting' if waiting_for else ''}"
 
 
 def upstream_title(base: str, branch: str) -> str:
@@ -96,7 +102,7 @@ def body(text: PullRequestText) -> str:
         text.commit,
         text.auto_merge,
         control_plane=text.control_plane,
-        means=f"{text.meaning.kind}-{text.title}",
+        means=means(text.meaning, text.title, text.waiting_for),
     )
     content = markdown.render(
         "pull_request.md.j2",

@@ -109,7 +109,10 @@ class CdWrites:
                     yield self._push(facts, branch.own_name, branch.own_head, message)
                     own_head = NewCommit(self.control_plane, branch.own_name)
                 rollback = facts.advance.rollback
-                yield self._describe(branch, commit, own_head, rollback=rollback)
+                passes_over = facts.verdict.description if facts.overridden else ""
+                yield self._describe(
+                    branch, commit, own_head, rollback=rollback, passes_over=passes_over
+                )
                 if facts.overridden or facts.has_policy:
                     yield self._policy_status(own_head, facts)
             case "superseded" if facts.rollback is None:
@@ -159,10 +162,12 @@ class CdWrites:
         own_head: str | NewCommit,
         *,
         rollback: bool = False,
+        passes_over: str = "",
     ) -> OpenPullRequest:
         """Open the pull request of our branch, or update its text for `promoted_commit`.
 
-        `rollback`: this run's commit takes back the present one.
+        `rollback`: this run's commit takes back the present one. `passes_over` is why the policy
+        would keep the commit out.
         """
         goes_back = rollback and promoted_commit == self.inputs.commit
         kind: ChangeKind = "rollback" if goes_back else "promotion"
@@ -172,7 +177,9 @@ class CdWrites:
             head=branch.own_name,
             base=branch.name,
             title=meaning.title,
-            body=proposal_body(meaning, branch.url, branch.promoted_commit),
+            body=proposal_body(
+                meaning, branch.url, branch.promoted_commit, self.person, passes_over
+            ),
             commit=own_head,
             former_labels=(WITHDRAWN,),
         )

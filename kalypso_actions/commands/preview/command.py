@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 from kalypso_actions.clients.github import GitHubError, repositories
@@ -82,7 +83,7 @@ def _compared(
         context.trusted_repositories.restrict(urls, others)
 
     sides = read_sides(reader, change, inputs, trust)
-    compared = compare(sides, inputs, context.runtime.progress)
+    compared = compare(sides, inputs, context.runtime.progress, context.runtime.now())
     return preview_result(
         request,
         compared,
@@ -210,7 +211,10 @@ def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocume
         context.log(f"Comparing {change.head[:7]} with {change.base[:7]}, for {change.branch}.")
         reader = SharedReader(local)
         compared = compare(
-            read_sides(reader, change, inputs, with_base_trees=False), inputs, context.progress
+            read_sides(reader, change, inputs, with_base_trees=False),
+            inputs,
+            context.progress,
+            context.now or datetime.now(UTC),
         )
         document, diffs = preview_result(
             request,

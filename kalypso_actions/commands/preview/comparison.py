@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.worker_processes import WorkerProcesses
@@ -14,6 +15,7 @@ from kalypso_actions.commands.preview.reading import (
     EnvironmentSides,
     Side,
 )
+from kalypso_actions.commands.shared.entry import closed_by
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
 from kalypso_actions.errors import Finding, Problem, of_level
@@ -28,6 +30,7 @@ from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.promotion.environments import Faults
+from kalypso_actions.promotion.policy import LETS_IN
 from kalypso_actions.scheduling.registry import find_scheduler, trusted_scheduler
 
 
@@ -71,7 +74,8 @@ class ComparedEnvironment:
     """An environment before and after the change.
 
     `promoted_commit` is the commit of main that the environment has, `arriving` the comparison with
-    it (None if only the change arrives). `notes` are about parts that are not compared.
+    it (None if only the change arrives). `waiting_for` is why the environment's policy, with the
+    change, lets no commit in now. `notes` are about parts that are not compared.
     """
 
     name: str
@@ -79,6 +83,7 @@ class ComparedEnvironment:
     arriving: Compared | None
     promoted_commit: str | None
     notes: tuple[Problem, ...] = ()
+    waiting_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,9 @@ class ComparedBranch:
         return frozenset().union(*(item.origins() for item in every))
 
 
-def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> ComparedBranch:
+def compare(
+    branch: BranchSides, inputs: PreviewInputs, progress: Progress, now: datetime
+) -> ComparedBranch:
     """Plan the environments of the changed branch with both commits, and compare them."""
     environments, scopes = [], []
     for sides in branch.environments:
@@ -123,7 +130,13 @@ def compare(branch: BranchSides, inputs: PreviewInputs, progress: Progress) -> C
         commit = sides.base.promoted_commit or sides.head.promoted_commit
         scopes.append(_scopes(sides, change))
         notes = (*notes, *sides.head.unread(), *sides.warnings, *_unjudged(sides, change))
-        environments.append(ComparedEnvironment(sides.name, change, arriving, commit, notes))
+        head, closed = sides.head.snapshot, LETS_IN
+        if head:
+            closed = closed_by(sides.name, head.own, now)
+        waiting_for = closed.description
+        environments.append(
+            ComparedEnvironment(sides.name, change, arriving, commit, notes, waiting_for)
+        )
     before = _judged(
         branch.findings_before,
         [before for before, _ in scopes],

@@ -80,6 +80,7 @@ def preview_result(
                 removed=item.name not in compared.after,
                 blocked=item.name in faulty,
                 change=ComparisonEntry.of(change, diffs.of(change)),
+                waiting_for=item.waiting_for,
                 failure=failures.get(item.name, ""),
                 idle=item.change.pair.idle if item.change.pair else (),
                 arrival=_arrival(request, compared, item, comparison, commits.get(item.name)),

@@ -21,7 +21,7 @@ from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.proposal_meaning import proposal_meaning
-from kalypso_actions.report.pull_request import Mark, read_mark
+from kalypso_actions.report.pull_request import Mark, means, read_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,8 @@ class Proposal:
     """The proposal for one GitOps branch, and the decision about it.
 
     `known` is what GitHub knows of it before the run. `auto_merge` is the option that asks for an
-    automatic merge ("" for none). `meaning` is that of the merge. `is_described`: the text of our
+    automatic merge ("" for none). `meaning` is that of the merge. `waiting_for` are the freezes and
+    holds that keep the run from proposing and merging. `is_described`: the text of our
     pull request describes the commit on our branch, what it means, and how it is merged.
     """
 
@@ -40,6 +41,7 @@ class Proposal:
     decision: ProposalDecision
     auto_merge: str
     meaning: ChangeMeaning
+    waiting_for: str = ""
     is_described: bool = False
     is_mass_removal: bool = False
 
@@ -203,13 +205,16 @@ def _proposal(
     meaning = proposal_meaning(
         proposed, changes, branch.tree, plan, sources, environments, known.latest
     )
-    proposal = Proposal(branch, changes, proposed, known, decision, auto_merge, meaning)
+    waiting_for = snapshot.closed.description
+    proposal = Proposal(
+        branch, changes, proposed, known, decision, auto_merge, meaning, waiting_for=waiting_for
+    )
     mark = Mark(
         plan.environment,
         branch.own_head or "",
         proposal.merged_by,
         control_plane=control_plane,
-        means=f"{meaning.kind}-{inputs.title}",
+        means=means(meaning, inputs.title, waiting_for),
     )
     present = read_mark(proposal.pull.body) if proposal.pull else None
     is_described = present is not None and replace(present, tried=None, means=mark.means) == mark

@@ -228,6 +228,7 @@ class ScheduleWrites:
             before=CommitLink.on(run.url, proposal.proposed.branch_promoted_commit),
             meaning=self._meaning(proposal),
             title=run.inputs.title,
+            waiting_for=proposal.waiting_for,
             auto_merge=proposal.merged_by,
             allowed_by=(run.actor or "Somebody") if is_allowed else "",
             left_out=LeftOutEntry.all_of(plan.left_out),

@@ -8,6 +8,7 @@ from typing import Final, NoReturn
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
+from kalypso_actions.commands.shared.entry import closed_by
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
@@ -20,18 +21,16 @@ from kalypso_actions.commands.status.read import (
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
-from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline_moment as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
 from kalypso_actions.promotion.pipeline_moment import EnvironmentMoment, PipelineProposal
-from kalypso_actions.promotion.policy import LETS_IN, EntryFacts, PolicyVerdict, closed, unreadable
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
@@ -124,6 +123,7 @@ class _Summary:
                 IssueEntry(repository=where, number=each.number, title=each.title, url=each.url)
                 for where, each in issues
             ),
+            waiting_for=moment.closed.description,
             waits=_waits(rules.waits_of(moment)),
             clusters=numbers,
             not_compliant=clusters.not_compliant if clusters else None,
@@ -173,13 +173,8 @@ class _Summary:
 
         The commit "" stands for each that no hold names.
         """
-        own = item.reading.own if item.reading else None
-        policy = promotion_policy(own.policies, own.policy_problems) if own else PolicyReading()
-        if policy.problems:
-            return unreadable(policy.problems)
-        facts = EntryFacts(item.environment.name, commit)
-        now = self._context.runtime.now()
-        return closed(policy.policy, facts, now) if policy.policy else LETS_IN
+        name, now = item.environment.name, self._context.runtime.now()
+        return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
 
     def _checks(
         self, item: EnvironmentBranches, promoted: CommitView | None

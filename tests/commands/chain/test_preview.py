@@ -11,6 +11,7 @@ from kalypso_actions.commands.preview import command
 from kalypso_actions.commands.preview.reading import ChangedBranch, PreviewRequest
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import PreviewInputs
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.model.writes import parts
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.markdown import plain
@@ -337,6 +338,20 @@ def test_an_environment_whose_last_deployment_failed(acme: Organisation) -> None
     (comment,) = acme.comments(number, CONTROL_PLANE)
     assert "**The last deployment in dev failed**: Failed to deploy" in plain(comment)
     assert "@clusters" not in comment
+
+
+@pytest.mark.parametrize("branch", ["main", "dev"])
+def test_what_keeps_commits_out_is_said(acme: Organisation, branch: str) -> None:
+    policy = "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: dev}\n"
+    policy += "spec: {holds: [{reason: 'see @alice', by: bob}]}\n"
+    acme.commit({POLICY_FILE: policy}, "dev")
+    files = setting("two") if branch == "main" else {"notes.txt": "new"}
+    number = propose(acme, files, base=branch)
+    held = [item.waiting_for for item in document(run(acme)).environments]
+    assert held == ["hold by bob: see @alice", ""][: len(held)]
+    (comment,) = acme.comments(number, CONTROL_PLANE)
+    assert "; waits: hold by bob: see" in plain(comment)
+    assert "@alice" not in comment
 
 
 def test_the_summary_has_the_findings_that_the_comment_lacks(acme: Organisation) -> None:

@@ -13,6 +13,8 @@ from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, held
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.promotion.policy import PolicyVerdict
+from kalypso_actions.report.markdown import plain
+from kalypso_actions.report.pull_request import means
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.breaks import breaks, returning, turned
 from tests.commands.chain.organisation import Organisation
@@ -77,11 +79,13 @@ def test_an_open_pull_request_stays_as_it_is(acme: Organisation) -> None:
     assert (now["head"]["sha"], now["body"]) == (pull["head"]["sha"], pull["body"])
 
 
+@breaks("a pull request does not say what holds", returning(means, "promotion-meaning"))
 def test_nothing_is_merged_automatically(acme: Organisation) -> None:
     run(acme)
     policy(acme, HELD)
     run(acme, auto_merge="always")
-    assert len(acme.pulls()) == 1
+    (pull,) = acme.pulls()
+    assert "Kalypso merges nothing here now: hold by alice: incident 42." in plain(pull["body"])
     policy(acme, OPEN)
     run(acme, auto_merge="always")
     assert acme.pulls() == []

@@ -17,12 +17,14 @@ from kalypso_actions.commands.status import watch
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import RollbackInputs, StatusInputs
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.report.failure_issues import assignment_title
 from kalypso_actions.report.status_document import (
     EnvironmentStatusEntry,
     StatusDocument,
     print_status,
 )
+from tests.breaks import breaks, turned
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, Organisation
 from tests.commands.chain.promotions import check, main_commit, merge, name_in_base, sign_in
@@ -266,3 +268,19 @@ def test_a_rollback_no_longer_recommends_the_proposal_of_what_was_left(acme: Org
     assert [wait.text for wait in waits if left[:7] in wait.text] == [
         f"release the hold by somebody: rolled back from {left[:7]}"
     ]
+
+
+@breaks(
+    "status takes a hold that names no commit for one that lets everything in",
+    turned(
+        "kalypso_actions.promotion.policy._holds",
+        "hold.at and hold.at == facts.commit",
+        "not hold.at",
+    ),
+)
+def test_what_keeps_commits_out(acme: Organisation) -> None:
+    policy = "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: dev}\n"
+    acme.commit({POLICY_FILE: f"{policy}spec: {{holds: [{{reason: audit, by: bob}}]}}\n"}, "dev")
+    dev = entry(status(acme))
+    assert dev.waiting_for == "hold by bob: audit"
+    assert "release the hold by bob: audit" in [wait.text for wait in dev.waits]
