@@ -24,6 +24,7 @@ from kalypso_go import gotemplate
 
 KEY_UNSET: Final = "template-key-unset"
 TEXT_TRUE: Final = "template-text-true"
+COLLECTION_PRINTED: Final = "template-collection-printed"
 OF_MISSING_VALUES: Final = frozenset({KEY_UNSET, "template-no-value"})
 """The codes of findings whose level `missing-values` decides."""
 
@@ -105,7 +106,8 @@ class ConfigKeyRead(NamedTuple):
     """A key of a map of assignments that a Template reads without a guard, and all places.
 
     `path` has the field and the keys above it first, and `gotemplate.EACH` for each item of a list.
-    A key whose truth a `condition` tests may have a `text` that is meant as false, from `set_at`.
+    A key whose truth a `condition` tests may have a `text` that is meant as false, from `set_at`. A
+    key that it prints (`is_print`) may be a list or a mapping.
     """
 
     template: str
@@ -114,6 +116,7 @@ class ConfigKeyRead(NamedTuple):
     condition: str = ""
     text: str = ""
     set_at: Location | None = None
+    is_print: bool = False
 
     @property
     def is_of_config(self) -> bool:
@@ -126,11 +129,23 @@ class ConfigKeyRead(NamedTuple):
         return ".".join(self.path).replace(f".{gotemplate.EACH}", gotemplate.EACH)
 
     @property
+    def code(self) -> str:
+        """The code of the finding."""
+        if self.is_print:
+            return COLLECTION_PRINTED
+        return TEXT_TRUE if self.text else KEY_UNSET
+
+    @property
     def message(self) -> str:
         """The finding for assignments without a value, without their names."""
         if self.text:
             branch = f" (branch {self.set_at.branch})" if self.set_at and self.set_at.branch else ""
             place = f", set in {_file(self.set_at)}{branch}" if self.set_at else ""
+            if self.is_print:
+                return (
+                    f"Template {self.template!r}: {self.condition!r} prints {self.text} as Go "
+                    f"writes it, not as YAML: .{self.key}{place}"
+                )
             return (
                 f"Template {self.template!r}: {self.condition!r} takes .{self.key} as true, since "
                 f"it is the text {self.text!r}{place}"
@@ -236,7 +251,7 @@ class ConfigKeyReads:
                 f"({abbreviated([_name(items[0])], 1, len(items) - 1)})",
                 self._place(read, items[0]),
                 self._advice(read, items[0]),
-                TEXT_TRUE if read.text else KEY_UNSET,
+                read.code,
                 level="warning",
                 scope="assignment",
                 related=(read.set_at,) if read.set_at else read.places[:1],
@@ -269,8 +284,13 @@ class ConfigKeyReads:
         else:
             values = self._maps(read, assignment)
             values = [inner for outer in values for inner in _below(outer, read.path[-1])]
-        for text in dict.fromkeys(item for item in values if isinstance(item, str)):
-            if text.strip().lower() not in FALSE_TEXTS:
+        if read.is_print:
+            texts = ["a list" for item in values if isinstance(item, list)]
+            texts += ["a mapping" for item in values if isinstance(item, Mapping)]
+        else:
+            texts = [item for item in values if isinstance(item, str)]
+        for text in dict.fromkeys(texts):
+            if not read.is_print and text.strip().lower() not in FALSE_TEXTS:
                 continue
             if field == "Labels":
                 set_at = target.where
@@ -299,6 +319,8 @@ class ConfigKeyReads:
     def _advice(self, read: ConfigKeyRead, assignment: Assignment) -> str:
         field, *above, key = read.path
         target = assignment.target
+        if read.is_print:
+            return f"write it as YAML or JSON: {{{{ .{read.key} | toJson }}}}, or print its items"
         if read.text:
             shown = f'.{read.key} "true"'
             return (
@@ -340,16 +362,24 @@ def _reads(template: Template) -> list[ConfigKeyRead]:
 
 
 def _conditions(template: Template) -> list[ConfigKeyRead]:
-    """Return the keys of maps whose truth a Template tests, each once."""
-    tested: dict[tuple[str, ...], tuple[str, Location]] = {}
+    """Return the keys of maps whose truth a Template tests, or that it prints, each once.
+
+    Who walks over all keys or items has to expect each kind of value.
+    """
+    tested: dict[tuple[tuple[str, ...], bool], tuple[str, Location]] = {}
     for use, where in rendering.uses(template):
-        path = use.operands[0].path if use.function == gotemplate.CONDITION else None
-        if path and len(path) > 1 and path[0] in rendering.MAPS:
-            tested.setdefault(path, (use.text, where))
+        path = use.operands[0].path if use.function in _OF_FIELDS else None
+        is_key = path and len(path) > 1 and path[0] in rendering.MAPS
+        if path and is_key and gotemplate.EACH not in path:
+            tested.setdefault((path, use.function == gotemplate.PRINT), (use.text, where))
     return [
-        ConfigKeyRead(template.name, path, (where,), condition)
-        for path, (condition, where) in tested.items()
+        ConfigKeyRead(template.name, path, (where,), text, is_print=is_print)
+        for (path, is_print), (text, where) in tested.items()
     ]
+
+
+_OF_FIELDS: Final = frozenset({gotemplate.CONDITION, gotemplate.PRINT})
+"""The uses of fields whose values decide whether they mean what they say."""
 
 
 def _name(assignment: Assignment) -> str:

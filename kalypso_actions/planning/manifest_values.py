@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -42,6 +42,7 @@ class ValueRule:
     range: Sequence[int] = ()
     only_one: Sequence[str] = ()
     subset_of: Sequence[str] = ()
+    requires: Mapping[str, str] = field(default_factory=dict)
     certain: bool = True
     near: bool = False
 
@@ -84,6 +85,9 @@ class ValueRule:
         given = [name for name in self.only_one if value.get(name)]
         if len(given) > 1:
             yield self._fault((*path, given[-1]), f"only one of {' and '.join(given)} may be set")
+        for kind, name in self.requires.items():
+            if value.get("kind") == kind and not value.get(name):
+                yield self._fault(path, f"the {kind} has no {name}")
         for _, outer in values_at(body, self.subset_of) if self.subset_of else ():
             lacking = [key for key in value if _get(outer, key) != value[key]]
             if lacking:

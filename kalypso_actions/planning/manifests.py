@@ -53,6 +53,11 @@ MAY_DIFFER: Final = re.compile(
 )
 """Matches what Go's YAML may refuse and libyaml accepts; reading by Go's rules takes longer."""
 
+FORMAT_FAULT: Final = re.compile(
+    r"%!(?:\w\((?:[\w.]+=[^)]*|<nil>|MISSING|BADINDEX)\)|\((?:EXTRA [^)]*|NOVERB)\))"
+)
+"""https://pkg.go.dev/fmt#hdr-Format_errors"""
+
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
 VARIABLE: Final = "${"
@@ -133,6 +138,7 @@ def check_manifests(
         message += ", which kustomize refuses"
         check.refuse(Problem(message, place, "remove one of them", "manifest-invalid"))
     check.separators()
+    check.formats()
     if not (parsed.problems or parsed.warnings) and MAY_DIFFER.search(check.text):
         check.read_as_go(parsed)
     for document in parsed.documents:
@@ -172,6 +178,15 @@ class _Check:
                 message = "kustomize reads only a comment behind ---"
                 place, advice = self.at_line(number), "begin the document on the next line"
                 self.refuse(Problem(message, place, advice, "manifest-invalid"))
+
+    def formats(self) -> None:
+        """Refuse what Go's printf prints for an operand of another type, or for a missing one."""
+        for number, row in enumerate(self._rows, start=1) if "%!" in self.text else ():
+            found = FORMAT_FAULT.search(row)
+            if found:
+                message = f"printf has printed {found[0]!r}: the verb and the value do not match"
+                advice = "write %s or %v for a text, or convert the value, for example by int"
+                self.refuse(Problem(message, self.at_line(number), advice, "manifest-format"))
 
     def read_as_go(self, parsed: ParsedFile) -> None:
         """Refuse what Go's YAML, or its conversion to JSON, refuses and libyaml accepts."""

@@ -99,7 +99,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
 
 
 def config_map_notes(config_map: ConfigMap) -> Iterator[Problem]:
-    """Yield a note for each line of text that ends with a line break, from a block text."""
+    """Yield a note for each value of one line with a line break or blanks at its ends."""
     for key, text in _values(config_map):
         line = text.removesuffix("\n")
         if line != text and line.strip() and "\n" not in line and parse_value(text) == text:
@@ -107,6 +107,13 @@ def config_map_notes(config_map: ConfigMap) -> Iterator[Problem]:
                 f"ConfigMap {config_map.name!r}: {key} is one line that ends with a line break",
                 config_map.at(key),
                 "write it behind the key, or as |- without the last line break",
+                "config-value-line-break",
+            )
+        elif text.strip(" \t") not in {"", text} and "\n" not in text:
+            yield Problem(
+                f"ConfigMap {config_map.name!r}: {key} begins or ends with a blank: {text!r}",
+                config_map.at(key),
+                "remove the blank",
                 "config-value-line-break",
             )
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from kalypso_go.gotemplate.analysis import (
     CONDITION,
     EACH,
+    PRINT,
     Operand,
     Use,
     changes_data,
@@ -35,6 +36,7 @@ __all__ = [
     "CONDITION",
     "DEFAULT_LIMITS",
     "EACH",
+    "PRINT",
     "Budget",
     "Decisions",
     "Function",

@@ -10,6 +10,7 @@ from kalypso_go.gotemplate.budget import DEFAULT_LIMITS
 from kalypso_go.gotemplate.builtins import BUILTINS
 from kalypso_go.gotemplate.errors import Source
 from kalypso_go.gotemplate.nodes import (
+    Action,
     Body,
     Bool,
     Chain,
@@ -226,6 +227,9 @@ class _RequiredFields:
 CONDITION: Final = "if"
 """The function of a use by `if`, `with`, or an operand of `and`, `or` and `not`."""
 
+PRINT: Final = "print a value"
+"""The function of a use by an action that prints a field, perhaps in quotes."""
+
 _CONSTANTS: Final = (String, Number, Bool)
 _SAME_TEXT: Final = frozenset({"toString", "trim"})
 """The functions that leave most texts as they are."""
@@ -300,17 +304,13 @@ class _Uses(_RequiredFields):
     ) -> Iterator[_Call]:
         """Yield the calls in a node or a tuple of nodes, and conditions of fields not `excused`."""
         match value:
-            case If(cases=cases, otherwise=otherwise) | With(cases=cases, otherwise=otherwise):
-                for case in cases:
-                    self._declare(case.pipe, dot)
-                    is_if = isinstance(value, If)
-                    inner = dot if is_if else self._operand(case.pipe, dot).path
-                    read = self._read(case.body, inner) | self._read(otherwise, dot)
-                    compared = self._compared(case.pipe, dot)
-                    yield from self._conditions(case.pipe, dot, excused | read | compared)
-                    yield from self.calls(case.pipe, dot, excused | read | compared)
-                    yield from self.calls(case.body, inner, excused)
-                yield from self.calls(otherwise, dot, excused)
+            case If() | With():
+                yield from self._of_cases(value, dot, excused)
+            case Action(pipe=pipe):
+                yield from self.calls(pipe, dot, excused)
+                printed = self._printed(pipe, dot)
+                if printed.path:
+                    yield PRINT, (printed,), pipe, pipe.position
             case Range(pipe=pipe, body=body, otherwise=otherwise):
                 yield from self.calls(pipe.commands, dot, excused)
                 path = self._path(pipe, dot)
@@ -329,15 +329,48 @@ class _Uses(_RequiredFields):
                     self._operands[variable.names[0]] = result if is_known else Operand()
             case TemplateCall(name=name, pipe=pipe) if name in self._trees:
                 yield from self.calls(pipe, dot, excused)
-                path = self._path(pipe, dot)
-                if (name, path) not in self._called:
-                    self._called.add((name, path))
-                    outer, self._variables = self._variables, {"$": path}
-                    yield from self.calls(self._trees[name], path, excused)
-                    self._variables = outer
+                yield from self._of_called(name, self._path(pipe, dot), excused)
             case _:
                 for part in _parts(value):
                     yield from self.calls(part, dot, excused)
+
+    def _of_cases(
+        self, value: If | With, dot: _FieldPath | None, excused: frozenset[_FieldPath]
+    ) -> Iterator[_Call]:
+        for case in value.cases:
+            self._declare(case.pipe, dot)
+            inner = dot if isinstance(value, If) else self._operand(case.pipe, dot).path
+            read = self._read(case.body, inner) | self._read(value.otherwise, dot)
+            known = excused | read | self._compared(case.pipe, dot)
+            yield from self._conditions(case.pipe, dot, known)
+            yield from self.calls(case.pipe, dot, known)
+            yield from self.calls(case.body, inner, excused)
+        yield from self.calls(value.otherwise, dot, excused)
+
+    def _of_called(
+        self, name: str, path: _FieldPath | None, excused: frozenset[_FieldPath]
+    ) -> Iterator[_Call]:
+        if (name, path) not in self._called:
+            self._called.add((name, path))
+            outer, self._variables = self._variables, {"$": path}
+            yield from self.calls(self._trees[name], path, excused)
+            self._variables = outer
+
+    def _printed(self, pipe: Pipe, dot: _FieldPath | None) -> Operand:
+        """Return the field that an action prints as Go writes it; none for another value."""
+        commands = pipe.commands
+        quotes = [
+            command
+            for command in commands
+            if isinstance(command.arguments[0], Identifier)
+            and command.arguments[0].name in {"quote", "squote"}
+        ]
+        if pipe.variables or len(quotes) > 1 or (quotes and quotes[0] is not commands[-1]):
+            return Operand()
+        if quotes and len(quotes[0].arguments) == 2:
+            return self._operand(quotes[0].arguments[1], dot)
+        plain = commands[:-1] if quotes else commands
+        return _returned(self._of_commands(plain, dot, frozenset())) if plain else Operand()
 
     def _of_commands(
         self, commands: Iterable[Command], dot: _FieldPath | None, excused: frozenset[_FieldPath]

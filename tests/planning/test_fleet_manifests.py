@@ -157,6 +157,14 @@ FAULTS = {
         {"namespace": "%YAML 1.2\n---\n" + SPACE},
         ("manifest-invalid", "namespace.yaml:8", "incompatible YAML document"),
     ),
+    "a verb of printf for another value": (
+        {"config": MAP + '  A: {{ printf "%d" .ConfigData.REGION | quote }}\n'},
+        ("manifest-format", "config.yaml:14", "printf has printed '%!d(string=west)'"),
+    ),
+    "a verb of printf without a value": (
+        {"config": MAP + '  A: {{ printf "%s-%s" .Workload | quote }}\n'},
+        ("manifest-format", "config.yaml:14", "'%!s(MISSING)'"),
+    ),
     "an annotation that Kubernetes refuses": (
         {"namespace": SPACE + "  annotations:\n    a b: x\n"},
         ("manifest-label-invalid", "namespace.yaml:13", "metadata.annotations: 'a b'"),

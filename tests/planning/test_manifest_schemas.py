@@ -65,6 +65,8 @@ VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a version in roleRef": (f"{RBAC}/v1 RoleBinding", {"roleRef": {"apiGroup": f"{RBAC}/v1", "kind": "Role", "name": "a"}}, "roleRef.apiGroup"),
     "a Role for a ClusterRoleBinding": (f"{RBAC}/v1 ClusterRoleBinding", {"roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "a"}}, "roleRef.kind"),
     "a kind of subject": (f"{RBAC}/v1 ClusterRoleBinding", {"roleRef": {"kind": "ClusterRole", "name": "a"}, "subjects": [{"kind": "Groups", "name": "a"}]}, "subjects.0.kind"),
+    "a ServiceAccount without a namespace": (f"{RBAC}/v1 RoleBinding", {"roleRef": {"kind": "Role", "name": "a"}, "subjects": [{"kind": "ServiceAccount", "name": "a"}]}, "subjects.0"),
+    "an injection": ("v1 Namespace", {"metadata": {"name": "a", "labels": {"istio-injection": "enable"}}}, "metadata.labels.istio-injection"),
     "a version in the groups of a Role": (f"{RBAC}/v1 Role", {"rules": [{"apiGroups": ["apps/v1"], "verbs": ["get"]}]}, "rules.0.apiGroups.0"),
     "a verb": (f"{RBAC}/v1 Role", {"rules": [{"apiGroups": ["apps"], "verbs": ["get", "wacth"]}]}, "rules.0.verbs.1"),
     "a type of policy": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"policyTypes": ["ingress"]}}, "spec.policyTypes.0"),
@@ -113,7 +115,7 @@ def test_values_that_an_api_server_refuses(kind: str, body: dict[str, Any], path
         ("v1 ResourceQuota", {"spec": {"hard": {"count/jobs.batch": 2, "requests.nvidia.com/gpu": 1, "requests.hugepages-2Mi": "1Gi"}}}),
         ("v1 Namespace", {"metadata": {"name": "a", "labels": {"pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/enforce-version": "v1.30"}}}),
         ("v1 Service", {"spec": {"type": "${TYPE}", "ports": [{"port": 80, "protocol": ""}]}}),
-        (f"{RBAC}/v1 RoleBinding", {"roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"}, "subjects": [{"kind": "ServiceAccount", "name": "a"}]}),
+        (f"{RBAC}/v1 RoleBinding", {"roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": "a"}, "subjects": [{"kind": "ServiceAccount", "name": "a", "namespace": "b"}]}),
         ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "timeout": "1h30m", "interval": "${INTERVAL}"}}),
         ("helm.toolkit.fluxcd.io/v2 HelmRelease", {"spec": {"interval": "5m", "values": {"containers": [{"ports": [{"containerPort": 0}]}]}}}),
         ("apps/v1 Deployment", {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": PODS}}),
@@ -147,7 +149,14 @@ def test_each_rule_has_its_source() -> None:
     for rule in rules():
         assert rule.source.startswith("https://")
         assert rule.kinds
-        assert rule.values or rule.pattern or rule.range or rule.only_one or rule.subset_of
+        assert (
+            rule.values
+            or rule.pattern
+            or rule.range
+            or rule.only_one
+            or rule.subset_of
+            or rule.requires
+        )
 
 
 def test_all_words_are_known() -> None:

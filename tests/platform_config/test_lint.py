@@ -141,7 +141,16 @@ def test_characters_of_texts_for_people(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_noted"),
-    [("dev\n", True), ("a\nb\n", False), ("dev", False), ("\n", False), ("a: b\n", False)],
+    [
+        ("dev\n", True),
+        ("a\nb\n", False),
+        ("dev", False),
+        ("dev ", True),
+        ("\tdev", True),
+        (" a\n b\n", False),
+        ("\n", False),
+        ("a: b\n", False),
+    ],
 )
 def test_one_line_that_ends_with_a_line_break(text: str, is_noted: bool) -> None:
     notes = [item.code for item in config_map_notes(config_map("c", {"K": text}))]

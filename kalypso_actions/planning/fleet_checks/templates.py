@@ -10,13 +10,14 @@ from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import Template
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.planning.config_checks import FALSE_TEXTS, TEXT_TRUE
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.platform_config.layers import read_entries
 from kalypso_go import gotemplate
 
 UNMATCHED: Final = "template-comparison-unmatched"
+KEY_MISSPELLED: Final = "template-key-misspelled"
 
 _HOLDS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "eq": str.__eq__,
@@ -32,9 +33,11 @@ _HOLDS: Final[Mapping[str, Callable[[str, str], bool]]] = {
 def check_templates(view: FleetView, found: Diagnostics) -> None:
     """Report what Templates compare or test without effect; each Template is read once."""
     known: dict[str, Set[str] | None] = {}
+    keys = _keys(view)
     templates = {item.where: item for scope in view.scopes for item in scope.fleet.templates}
     for template in templates.values():
         found.warnings += rendering.reversed_defaults(template)
+        found.warnings += _misspelled_keys(template, keys)
         for use, where in rendering.uses(template):
             if use.function == gotemplate.CONDITION:
                 found.warnings += _constant_conditions(template, use, where)
@@ -42,6 +45,40 @@ def check_templates(view: FleetView, found: Diagnostics) -> None:
                 for problem in _unmatched(template, use, where, view, known):
                     is_near = problem.advice.startswith("did you mean")
                     (found.warnings if is_near else found.notes).append(problem)
+
+
+def _keys(view: FleetView) -> Mapping[str, Set[str]]:
+    """Return the keys that some assignment has of each map that is known as a whole."""
+    if not view.is_complete:
+        return {}
+    maps = [config_map for scope in view.scopes for config_map in scope.fleet.config_maps]
+    keys: dict[str, Set[str]] = {"ConfigData": {entry.key for entry in read_entries(maps)}}
+    if not any(scope.may_have_more_targets() for scope in view.scopes):
+        targets = [target for scope in view.scopes for target in scope.all_targets]
+        keys["Labels"] = {key for target in targets for key in target.labels}
+    return keys
+
+
+def _misspelled_keys(template: Template, keys: Mapping[str, Set[str]]) -> Iterator[Problem]:
+    """Report keys that nothing sets, near to one that something sets, behind a guard.
+
+    A key without a guard is a missing value.
+    """
+    unguarded = {path[:2] for path, *_ in rendering.keys_read(template)}
+    for names, where in rendering.fields_read(template):
+        field, *rest = names
+        if not rest or rest[0] in keys.get(field, {rest[0]}) or names[:2] in unguarded:
+            continue
+        close = misspelled(rest[0], keys[field])
+        if close:
+            dot = "" if rendering.is_jinja(template) else "."
+            yield Problem(
+                f"Template {template.name!r}: nothing sets {dot}{field}.{rest[0]}, so its default "
+                "always counts",
+                where,
+                f"did you mean {dot}{field}.{close}?",
+                KEY_MISSPELLED,
+            )
 
 
 def _constant_conditions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.planning.config_checks import ConfigKeyReads
-from kalypso_actions.planning.fleet_checks.templates import check_templates
+from kalypso_actions.planning.fleet_checks.templates import _misspelled_keys, check_templates
 from kalypso_actions.rendering.template_lint import reversed_defaults, templated_value
 from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import Plane, edited, findings, shown, sound
@@ -216,3 +216,62 @@ def test_a_template_in_a_value_is_told_at_the_value(value: str, code: str, advic
     assert (finding.code, shown([finding])[0][1].rpartition("/")[2]) == (code, "config.yaml:9")
     assert "REGION is a template" in finding.message
     assert advice in finding.advice
+
+
+MISSPELLED_KEYS = {
+    "a letter more": ('{{ .ConfigData.REGIONS | default "x" }}', ".ConfigData.REGION?"),
+    "another case": ('{{ .ConfigData.Region | default "x" }}', ".ConfigData.REGION?"),
+    "a condition": ("{{ if .ConfigData.REGOIN }}a{{ end }}", ".ConfigData.REGION?"),
+    "a label": ('{{ .Labels.purpse | default "x" }}', ".Labels.purpose?"),
+}
+
+
+@breaks(
+    "a key behind a default is one that something sets",
+    turned(_misspelled_keys, "if close", "if not close"),
+)
+@pytest.mark.parametrize(("text", "meant"), MISSPELLED_KEYS.values(), ids=MISSPELLED_KEYS)
+def test_a_misspelled_key_behind_a_guard(text: str, meant: str) -> None:
+    (warning,) = findings(plane(text)).warnings
+    assert (warning.code, warning.advice) == ("template-key-misspelled", f"did you mean {meant}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{{ .ConfigData.ZONE | default "x" }}', '{{ .ConfigData.REGION | default "x" }}'],
+)
+def test_a_key_that_nobody_sets_yet_may_have_a_default(text: str) -> None:
+    assert found(plane(text)) == []
+
+
+PRINTED = {
+    "a list": ("hosts: {{ .ConfigData.REGION }}", '"[a, b]"', "prints a list"),
+    "a mapping": ("hosts: {{ .ConfigData.REGION | quote }}", '"{a: b}"', "prints a mapping"),
+    "an argument": ("hosts: {{ quote .ConfigData.REGION }}", '"[a, b]"', "prints a list"),
+    "with a default": ('a: {{ .ConfigData.REGION | default "x" }}', '"[a, b]"', "prints a list"),
+}
+
+
+@breaks(
+    "a Template prints no list as Go writes it",
+    turned(ConfigKeyReads._taken_as_true, "if read.is_print", "if not read.is_print"),
+)
+@pytest.mark.parametrize(("text", "value", "words"), PRINTED.values(), ids=PRINTED)
+def test_a_list_or_a_mapping_that_is_printed(text: str, value: str, words: str) -> None:
+    warnings = findings(plane(text, value)).warnings
+    (warning,) = [item for item in warnings if item.code == "template-collection-printed"]
+    assert words in warning.message
+    assert "set in config.yaml:9" in warning.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hosts: {{ .ConfigData.REGION | toJson }}",
+        "{{ range .ConfigData.REGION }}- {{ . }}\n{{ end }}",
+        '{{ if kindIs "slice" .ConfigData.REGION }}{{ join "," .ConfigData.REGION }}{{ end }}',
+    ],
+)
+def test_a_list_that_is_written_or_walked(text: str) -> None:
+    codes = [code for code, *_ in found(plane(text, '"[a, b]"'))]
+    assert "template-collection-printed" not in codes
