@@ -165,8 +165,14 @@ class ApplicationMoment:
         return self._releases[commit]
 
     def left(self) -> frozenset[str]:
-        """Return the commits that people rolled the environment back from."""
-        return left_commits(self.named or None, self.past, self.main)
+        """Return the commits that people rolled the environment back from.
+
+        The commits of a branch from which this one was cut do not count.
+        """
+        here = [commit for commit in self.past if self.trees(commit)]
+        if not self.named:  # people have reverted the first merge
+            return frozenset(commit for commit in here if commit in self.main)
+        return left_commits(self.named, here, self.main)
 
     def earlier(self) -> tuple[list[EarlierProposal], EarlierProposal | None]:
         """Return our proposals that people closed since the latest merge, and the merged one.

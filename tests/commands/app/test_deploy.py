@@ -137,6 +137,24 @@ def test_a_reverted_merge_holds_until_a_newer_commit(web: Application) -> None:
     assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
 
 
+def test_the_first_merge_is_reverted(web: Application) -> None:
+    before = web.acme.files("dev", GITOPS)
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    after = web.acme.files("dev", GITOPS)
+    web.acme.commit(
+        {path: before.get(path) for path in before.keys() | after.keys()}, "dev", GITOPS
+    )
+    assert actions(web, "dev") == ["nothing"]
+    # A ring that was cut from the branch, without what it tracks, may have the commit.
+    web.acme.reset("stage", web.acme.head("dev", GITOPS), GITOPS)
+    commit = web.released("2")
+    web.release(commit, "2", start_environment="stage")
+    assert web.deploy("stage").document.version == "2"  # type: ignore[attr-defined]
+    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+
+
 def test_an_older_commit_needs_a_person_and_a_word(web: Application) -> None:
     first = web.released("1")
     web.deploy()
