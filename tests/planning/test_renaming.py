@@ -149,7 +149,7 @@ SPELLINGS: Final = (
     "files with a fault count as proved",
     turned(
         "kalypso_actions.planning.fleet_manifests.ManifestChecker.is_sound",
-        "not any(file.shown for file in checked.files)",
+        "all(fault.wanted for fault in faults)",
         "True",
     ),
 )
