@@ -426,9 +426,7 @@ class WorkingTree(FolderFiles):
             fields, _, path = line.partition("\t")
             tag, mode, object_id, _ = fields.split(" ")
             on_disk = self._mode(path, links)
-            if mode == SUBMODULE_MODE and (self._folder / path).is_dir():
-                yield path, mode
-            elif on_disk:
+            if on_disk:
                 yield path, on_disk
             elif tag == "S" and mode != SUBMODULE_MODE:
                 self._left_out[path] = mode, object_id
@@ -470,8 +468,6 @@ class WorkingTree(FolderFiles):
             self._contents[path] = blobs[object_id]
 
     def _entry(self, path: str, mode: str) -> FileEntry:
-        if mode == SUBMODULE_MODE:
-            return FileEntry(path, mode, "", 0)
         if path not in self._left_out:
             return super()._entry(path, mode)
         return FileEntry(path, mode, self._left_out[path][1], -1)
