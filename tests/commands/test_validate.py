@@ -139,6 +139,8 @@ def test_old_copies_of_environments_on_their_branches_do_not_count(planes: Path)
     assert messages(document, "notes") == [
         "3 registered applications not read: what selects them is not checked",
         "no SchedulingPolicy selects the cluster type 'spare'",
+        "Template 'flux': 'ne .Environment \"prod\"' compares .Environment with 'prod', which it is "
+        "for no assignment",
     ]
 
 
