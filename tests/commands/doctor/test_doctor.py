@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.cluster_reports import ClusterReport, ReportedPath
 from kalypso_sandbox.store import BranchRule, Permissions
@@ -21,6 +21,8 @@ from tests.commands.doctor.organisation import APP_KEY, Acme, acme, lines
 from tests.commands.doctor.planted_faults import SET_UPS, WORKFLOWS, rule, without_permission
 
 API = ("/repos/", "/orgs/", "/app/")
+BRANCHES = ("dev", "stage")
+"""The environments' branches."""
 NO_REPORTS = "kalypso.io/compliance: none"
 
 
@@ -239,11 +241,11 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     assert lines(healthy.doctor(), "warning") == [
         f"warning {CONTROL_PLANE}: {copied} on {branch} is not the same on main: GitHub may refuse "
         "new branches with it, as the App has no permission for workflows"
-        for branch in ENVIRONMENTS
+        for branch in BRANCHES
     ]
     text = healthy.sandbox.git(CONTROL_PLANE).files("dev")[copied]
     healthy.sandbox.commit(CONTROL_PLANE, {copied: text}, branch="main")
-    for branch in ("main", *ENVIRONMENTS):
+    for branch in ("main", *BRANCHES):
         change(healthy, GITOPS, branch, "check-promote", *BY_TOKEN)
     without_app: dict[str, Any] = {"app_id": "", "app_private_key": ""}
     printed = lines(healthy.doctor(**without_app), "problem", "warning")
@@ -286,7 +288,7 @@ def test_the_former_name_of_a_workflow(healthy: Acme) -> None:
 
 def test_nobody_reports_to_azure(healthy: Acme) -> None:
     """doctor requires no variables for Azure, and does not query it."""
-    for branch in ENVIRONMENTS:
+    for branch in BRANCHES:
         for path, content in healthy.sandbox.git(CONTROL_PLANE).files(branch).items():
             text = content.decode()
             if "kind: ClusterType" in text:
