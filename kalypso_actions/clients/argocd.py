@@ -155,7 +155,7 @@ class ArgoCD:
                 "name the file of your own certificates in REQUESTS_CA_BUNDLE",
             ) from error
         except (requests.RequestException, HTTPError) as error:
-            return 0, str(error), 0.0
+            return 0, _cause(error), 0.0
 
     def _parts(self, url: str, response: requests.Response) -> Iterator[bytes]:
         """Yield an answer as it comes. Raise KalypsoError if it is too large or too slow."""
@@ -196,6 +196,13 @@ class ArgoCD:
         answers = f"answers {status}" if status else "does not answer"
         advice = ADVICE.get(status, "check the server, and that the job may reach it")
         return KalypsoError(f"{url} {answers}: {text.strip()}", Location(self.url), advice)
+
+
+def _cause(error: BaseException) -> str:
+    """Return what a failed connection comes from: requests and urllib3 wrap it in their names."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    return str(error) or type(error).__name__
 
 
 class JsonReader:

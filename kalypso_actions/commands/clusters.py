@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Final
 
 from kalypso_actions.commands.shared.cluster_reports import (
     AddedReports,
@@ -21,9 +20,8 @@ from kalypso_actions.commands.status.read import (
     observed_branches,
     read_pipeline,
 )
-from kalypso_actions.compliance import Requirements, judge_clusters
+from kalypso_actions.compliance import Cluster, Requirements, judge_clusters
 from kalypso_actions.compliance.cluster_states import (
-    EnvironmentTree,
     cluster_name,
     of_same_clusters,
     synced_commit,
@@ -70,14 +68,13 @@ def clusters(
                 for source in added.sources:
                     try:
                         of_source, told = observe(source, branch.followed)
+                        warnings += told
+                        of_sources += [(source.title, report) for report in of_source]
                         if isinstance(source, SourceChecks):
-                            told += _faults(source.checks(branch.followed))
+                            warnings += _faults(source.checks(branch.followed))
                     except KalypsoError as error:
                         problems += error.problems
                         is_complete = False
-                        continue
-                    warnings += told
-                    of_sources += [(source.title, report) for report in of_source]
                 entries.append(
                     _entry(item.environment.name, branch, of_sources, context, is_complete)
                 )
@@ -100,9 +97,6 @@ def _faults(checks: Iterable[Check]) -> tuple[Problem, ...]:
     return tuple(Problem(check.text, advice=check.advice) for check in checks if check.advice)
 
 
-NOT_READ: Final = "not known", "a source could not be read"
-
-
 def _entry(
     environment: str,
     branch: ObservedBranch,
@@ -114,60 +108,49 @@ def _entry(
 
     `is_complete`: all sources were read, so that a cluster without a report is silent.
     """
-    tree = branch.tree
-    now = context.runtime.now()
+    tree, now = branch.tree, context.runtime.now()
     same = tuple(of_same_clusters([report for _, report in reports], tree))
     verdict = judge_clusters(same, branch.desired, Requirements(), started=branch.since, now=now)
     of_cluster: dict[tuple[str, str], list[SourceReportEntry]] = {}
     for (title, _), report in zip(reports, same, strict=True):
-        entry = _report(title, report)
-        for cluster_type in _types_of(report, tree):
-            of_cluster.setdefault((report.cluster.lower(), cluster_type), []).append(entry)
+        entry = SourceReportEntry(
+            source=title,
+            configuration=report.configuration,
+            paths=tuple(path.path for path in report.paths),
+            commit=synced_commit(report.revision),
+            state=report.state,
+            message=report.message or report.unreachable,
+            since=report.source_updated_at,
+            reported_at=report.reported_at,
+        )
+        # "" is the whole tree, unless the report also names a cluster type.
+        types = {tree.cluster_type_of(path.path) for path in report.paths} - {None, ""}
+        for cluster_type in types or {""}:
+            place = report.cluster.lower(), cluster_type or ""
+            of_cluster.setdefault(place, []).append(entry)
     expected = {(each.name.lower(), each.cluster_type) for each in tree.expected}
+
+    def with_reports(cluster: Cluster) -> ObservedClusterEntry:
+        told = of_cluster.get((cluster.id.lower(), cluster.cluster_type), [])
+        is_known = bool(told) or is_complete
+        names = {(name.lower(), cluster.cluster_type) for name in (cluster.id, cluster.name)}
+        return ObservedClusterEntry(
+            id=cluster.id,
+            name=cluster.name,
+            cluster_type=cluster.cluster_type,
+            expected=bool(names & expected),
+            state=cluster.state if is_known else "not known",
+            reason=cluster.reason if is_known else "a source could not be read",
+            reports=tuple(told),
+        )
+
     return ObservedBranchEntry(
         environment=environment,
         repository=branch.place.repository,
         branch=branch.place.branch,
         commit=branch.head,
-        clusters=tuple(
-            ObservedClusterEntry(
-                id=cluster.id,
-                name=cluster.name,
-                cluster_type=cluster.cluster_type,
-                expected=any(
-                    (name.lower(), cluster.cluster_type) in expected
-                    for name in (cluster.id, cluster.name)
-                ),
-                state=state,
-                reason=reason,
-                reports=tuple(told),
-            )
-            for cluster in verdict.clusters
-            for told in [of_cluster.get((cluster.id.lower(), cluster.cluster_type), [])]
-            for state, reason in [
-                (cluster.state, cluster.reason) if told or is_complete else NOT_READ
-            ]
-        ),
+        clusters=tuple(map(with_reports, verdict.clusters)),
         missing=verdict.missing,
         unlisted=tree.unlisted,
         not_ours=tuple(cluster_name(name) for name, _ in verdict.not_ours),
-    )
-
-
-def _types_of(report: ClusterReport, tree: EnvironmentTree) -> set[str]:
-    """Return the cluster types that a report counts for; "" if only for the whole tree."""
-    types = {tree.cluster_type_of(path.path) for path in report.paths}
-    return {each for each in types if each} or {""}
-
-
-def _report(title: str, report: ClusterReport) -> SourceReportEntry:
-    return SourceReportEntry(
-        source=title,
-        configuration=report.configuration,
-        paths=tuple(path.path for path in report.paths),
-        commit=synced_commit(report.revision),
-        state=report.state,
-        message=report.message or report.unreachable,
-        since=report.source_updated_at,
-        reported_at=report.reported_at,
     )

@@ -119,6 +119,30 @@ def _pair(cluster: ExpectedCluster) -> tuple[str, str]:
     return cluster_name(cluster.name).lower(), cluster.cluster_type.lower().replace("/", ".")
 
 
+FAULTS: Final = (
+    (
+        "{0} posts statuses of clusters, such as {1}, and status-authors does not name it: they "
+        "do not count",
+        "add the login to status-authors if clusters post by it",
+    ),
+    (
+        "{1} posts the context {0}, which names no cluster and cluster type",
+        "write the context as cluster/<cluster>/<cluster type>",
+    ),
+    (
+        "commitStatusExpr is missing on the Provider whose uid begins with {0}: its context {1} "
+        "names no cluster",
+        "add commitStatusExpr to the Provider (Flux 2.6 or later)",
+    ),
+    (
+        "{1} posts a success with the text {0!r}, which does not count: Flux before 2.8 posts "
+        "other events as successes",
+        "update Flux to 2.9 or later",
+    ),
+)
+"""What is wrong with statuses: the message about a subject and an example, and the advice."""
+
+
 def faults_of_statuses(
     newest: Mapping[str, Mapping[str, CommitStatus]], followed: FollowedTree, authors: Set[str]
 ) -> Iterator[Problem]:
@@ -154,29 +178,11 @@ def faults_of_statuses(
         for _, pair, status in trusted
         if status.state == "success" and state_of(status) != "Compliant"
     }
-    for author, context_text in strangers.items():
-        yield Problem(
-            f"{author} posts statuses of clusters, such as {context_text}, and status-authors does "
-            "not name it: they do not count",
-            advice="add the login to status-authors if clusters post by it",
-        )
-    for context_text, author in nameless.items():
-        yield Problem(
-            f"{author} posts the context {context_text}, which names no cluster and cluster type",
-            advice="write the context as cluster/<cluster>/<cluster type>",
-        )
-    for uid, context_text in providers.items():
-        yield Problem(
-            f"commitStatusExpr is missing on the Provider whose uid begins with {uid}: its context "
-            f"{context_text} names no cluster",
-            advice="add commitStatusExpr to the Provider (Flux 2.6 or later)",
-        )
-    for text, pair in other_texts.items():
-        yield Problem(
-            f"{pair} posts a success with the text {text!r}, which does not count: Flux before 2.8 "
-            "posts other events as successes",
-            advice="update Flux to 2.9 or later",
-        )
+    for (message, advice), found in zip(
+        FAULTS, (strangers, nameless, providers, other_texts), strict=True
+    ):
+        for subject, example in found.items():
+            yield Problem(message.format(subject, example), advice=advice)
     behind = _behind(trusted)
     if behind:
         yield Problem(

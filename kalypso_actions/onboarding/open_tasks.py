@@ -398,8 +398,8 @@ def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:
     return Task(
         "Let the chain see the clusters",
         "If clusters report to Azure (AKS, Arc): create an app registration with federated "
-        f"credentials and the role Reader. {forms}If they do not, annotate the cluster types with "
-        "kalypso.io/compliance: none.",
+        f"credentials and the role Reader. {forms}If they report elsewhere, run init again with "
+        "--cluster-reports. Until they report, their types keep kalypso.io/compliance: none.",
         {
             "app registrations": AZURE_APPS,
             f"variables of {repository.name}": repository.settings("variables/actions/new"),

@@ -35,6 +35,7 @@ from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.watch import (
+    ProgressLog,
     Watch,
     posting_failures,
     requirements_of,
@@ -96,7 +97,7 @@ def check_promote(
             watch.check_inputs()  # before the run posts anything
         deploying = () if superseded else writes.deploying()
         if inputs.dry_run:
-            verdict = superseded or watch.look()[0]
+            verdict = superseded or _look_once(watch, context)
             after = () if verdict.is_open else writes.after(verdict)
             planned = (*received, *deploying, *after)
             return check_promote_result(verified, verdict, context, advice=advice, planned=planned)
@@ -116,6 +117,14 @@ def check_promote(
     return check_promote_result(
         verified, verdict, context, advice=advice, changed=changed, hook=hook, started=started
     )
+
+
+def _look_once(watch: Watch, context: CommandContext) -> Verdict:
+    """Look at the clusters, and log their numbers."""
+    verdict, has_reports = watch.look()
+    if has_reports:
+        ProgressLog(context.runtime.log).log(verdict, context.runtime.now())
+    return verdict
 
 
 def _record_numbers(

@@ -496,7 +496,7 @@ def check_cluster_reports(
         return
     source, advice = reports.title, reports.setup_advice()
     if advice:
-        checklist.add([warning(source, f"{source} was not asked about clusters", advice)])
+        checklist.add([warning(source, f"not asked about clusters: {source}", advice)])
         return
     for environment in environments:
         for branch in environment.gitops:

@@ -122,7 +122,7 @@ def test_without_app_and_azure(healthy: Acme) -> None:
     healthy.azure.clear()
     document = healthy.doctor(app_id="", app_private_key="")
     assert lines(document, "warning", "problem") == [
-        "warning Azure: Azure was not asked about clusters"
+        "warning Azure: not asked about clusters: Azure"
     ]
 
 

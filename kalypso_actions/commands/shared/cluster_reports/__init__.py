@@ -18,12 +18,7 @@ from kalypso_actions.commands.shared.cluster_reports.command import CommandRepor
 from kalypso_actions.commands.shared.cluster_reports.commit_statuses import CommitStatuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.compliance import EnvironmentTree
-from kalypso_actions.compliance.interface import (
-    ClusterReports,
-    DeletionLookup,
-    FollowerLookup,
-    SourceWarnings,
-)
+from kalypso_actions.compliance.interface import ClusterReports, SourceWarnings
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import Problem, UsageError
 from kalypso_actions.gitops.own_files import assigned_cluster_types, cluster_type_folders
@@ -149,40 +144,24 @@ class AddedReports:
 
     def warnings(self) -> tuple[Problem, ...]:
         """Return the warnings of the last look."""
-        return tuple(
-            problem
-            for source in self.sources
-            if isinstance(source, SourceWarnings)
-            for problem in source.warnings()
-        )
+        return self._of_each("warnings")
 
     def checks(self, followed: FollowedTree) -> tuple[Check, ...]:
         """Return the checks of all sources. Raise KalypsoError without an answer."""
-        return tuple(
-            check
-            for source in self.sources
-            if isinstance(source, SourceChecks)
-            for check in source.checks(followed)
-        )
+        return self._of_each("checks", followed)
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:
         """Return the clusters that follow a branch of this name, as far as sources can tell."""
-        return tuple(
-            follower
-            for source in self.sources
-            if isinstance(source, FollowerLookup)
-            for follower in source.followers(branch)
-        )
+        return self._of_each("followers", branch)
 
     def deleted(self, clusters: Iterable[str]) -> Collection[str]:
         """Return those of the clusters that certainly no longer exist."""
-        names = tuple(clusters)
-        return frozenset(
-            cluster
-            for source in self.sources
-            if isinstance(source, DeletionLookup)
-            for cluster in source.deleted(names)
-        )
+        return frozenset(self._of_each("deleted", tuple(clusters)))
+
+    def _of_each(self, method: str, *given: object) -> tuple[Any, ...]:
+        """Return what a method of the sources returns, which sources may leave out."""
+        able = (getattr(source, method, None) for source in self.sources)
+        return tuple(item for call in able if call for item in call(*given))
 
     def close(self) -> None:
         """Close the connections of all sources."""
@@ -203,18 +182,13 @@ class _FormerSource:
             if hasattr(source, name):
                 setattr(self, name, getattr(source, name))
 
+        self.setup_advice: Callable[[], str] = source.setup_advice
+        self.close: Callable[[], None] = source.close
+
     def check_inputs(self, followed: FollowedTree) -> None:  # noqa: ARG002 # its form has none
         self._source.check_inputs()
 
-    def setup_advice(self) -> str:
-        advice: str = self._source.setup_advice()
-        return advice
-
     def reports(self, followed: FollowedTree) -> Sequence[ClusterReport]:
-        reports: Sequence[ClusterReport] = self._source.reports(
-            followed.repository_url, followed.branch
-        )
+        place = followed.repository_url, followed.branch
+        reports: Sequence[ClusterReport] = self._source.reports(*place)
         return reports
-
-    def close(self) -> None:
-        self._source.close()
