@@ -123,7 +123,7 @@ def _moving_references(files: BranchWorkflows) -> Iterator[Check]:
             files.repository,
             f"workflows on {files.branch} use {', '.join(sorted(used))}: whoever can move that "
             "runs code with the secrets of the jobs",
-            "kalypso init --update-workflows pins the actions to a commit",
+            "kalypso init --update-workflows pins them to a commit, or --action …@COMMIT does",
         )
 
 
