@@ -285,7 +285,7 @@ class ManifestChecker:
         message = f"{reference.subject}: {reference.path} names {kind} {name!r}{inside}, which "
         message += f"nothing renders: did you mean {meant}?" if meant else "nothing renders"
         advice = "name an object that is rendered, or render it"
-        if kind == NAMESPACE:
+        if kind == NAMESPACE and not meant:
             advice = "write the namespace as in the Namespace that is rendered: {{ .Namespace }}"
         where = self._place(assignment, template, rows, reference.line)
         return ManifestFault(UNMET, message, advice, where, wanted="\0".join(reference.wanted))

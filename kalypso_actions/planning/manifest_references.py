@@ -147,7 +147,8 @@ def unmet(
         if name in names or any("$" in each for each in names):
             continue
         if kind == NAMESPACE:
-            meant = _like(name, (*names, *KNOWN_NAMESPACES))
+            others = [each for each in KNOWN_NAMESPACES if _letters(each) != _letters(name)]
+            meant = _like(name, (*names, *others))
             if meant or (names and name not in {*KNOWN_NAMESPACES, "default"}):
                 yield reference, meant
             continue
@@ -156,14 +157,19 @@ def unmet(
         ]
         unused = [each for each in names if (kind, namespace, each) not in wanted]
         meant = _like(name, names)
-        others = [other for other in SOURCES if name in rendered.get((other, namespace), ())]
-        if not meant and kind in SOURCES and (elsewhere or others):
-            meant = f"{name} in {elsewhere[0]}" if elsewhere else f"{others[0]} {name}"
+        kinds = [other for other in SOURCES if name in rendered.get((other, namespace), ())]
+        if not meant and kind in SOURCES and (elsewhere or kinds):
+            meant = f"{name} in {elsewhere[0]}" if elsewhere else f"{kinds[0]} {name}"
         is_known = kind in SOURCES and name in KNOWN_NAMESPACES  # the source of a bootstrap
         if not meant and len(unused) == 1 and kind in USED_ALONE and not is_known:
             meant = unused[0]
         if meant:
             yield reference, meant
+
+
+def _letters(name: str) -> str:
+    """Return a name without hyphens: Argo CD may well be in `argo-cd`."""
+    return name.replace("-", "")
 
 
 def _like(name: str, names: Iterable[str]) -> str:

@@ -378,6 +378,7 @@ def test_a_reference_that_nothing_rendered_meets(
         {"config": MAP.replace("{{ .Namespace }}", "monitoring") + "  A: b\n"},
         {"config": MAP.replace("{{ .Namespace }}", "{{ .Workspace }}") + "  A: b\n"},
         {"config": MAP.replace("{{ .Namespace }}", "platform") + "  A: b\n"},
+        {"config": MAP.replace("{{ .Namespace }}", "argo-cd") + "  A: b\n"},
     ],
 )  # fmt: skip
 def test_references_to_objects_of_the_cluster_are_sound(given: dict[str, str]) -> None:
