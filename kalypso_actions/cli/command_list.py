@@ -64,8 +64,10 @@ COMMANDS: Final = {
 Writes the workflows, the environments and their branches. An empty control
 plane also gets first templates and a sample workload. Shows the changes
 before it writes, and leaves people's files alone: in an existing control
-plane, it changes only workflow files. It can run again at any time. At the
-end, it lists the tasks that are left to you.
+plane, it changes only workflow files. With --environments, it adds the
+environments that are new there, and lets the one before name them as next.
+It can run again at any time. At the end, it lists the tasks that are left to
+you.
 
 On GitHub, it uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN; for
 GitHub Enterprise Server, set GITHUB_SERVER_URL and GITHUB_API_URL.
@@ -162,7 +164,8 @@ objects are also possible.
         "Show the pipeline: what each environment has, its state, and what waits for whom.",
         """\
 From GitHub's statuses, branches, pull requests and issues; --clusters also
-asks the cluster reports. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN)
+asks the cluster reports. Holds and freezes are among the waits, with who holds
+and why. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN)
 needs contents, statuses, pull requests and issues: read. In a clone of the
 control plane, --control-plane is not needed.
 """,
@@ -245,6 +248,10 @@ and pull requests: write for that mode.
     "release": LazyCommand(
         "github_commands",
         "Take away your holds of an environment, or with --by or --all those of others.",
+        """\
+`kalypso status` shows who holds an environment, and what waits for the holds. The
+token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso hold`.
+""",
         examples=("kalypso release stage", f"kalypso release prod {_PLANE} --by octocat"),
     ),
     "app": LazyCommand("app", "The commands for an application team's repositories."),
