@@ -80,7 +80,11 @@ TRUE = {
 
 @breaks(
     "every text is true for a condition",
-    turned(ConfigKeyReads._taken_as_true, "not in FALSE_TEXTS", "in FALSE_TEXTS"),
+    turned(
+        ConfigKeyReads._taken_as_true,
+        "text.strip().lower() not in FALSE_TEXTS",
+        "text.strip().lower() in FALSE_TEXTS",
+    ),
 )
 @pytest.mark.parametrize(("text", "value"), TRUE.values(), ids=TRUE)
 def test_a_text_that_is_meant_as_false_is_true(text: str, value: str) -> None:
@@ -205,7 +209,7 @@ VALUES_AS_TEMPLATES = {
 
 @breaks(
     "a fault in a value that is a template has the value's place",
-    turned(templated_value, "best[1:] if best", "best[1:] if not best"),
+    turned(templated_value, "best[1:] if best else None", "None"),
 )
 @pytest.mark.parametrize(
     ("value", "code", "advice"), VALUES_AS_TEMPLATES.values(), ids=VALUES_AS_TEMPLATES
@@ -228,7 +232,7 @@ MISSPELLED_KEYS = {
 
 @breaks(
     "a key behind a default is one that something sets",
-    turned(_misspelled_keys, "if close", "if not close"),
+    turned(_misspelled_keys, "misspelled(rest[0], keys[field])", "''"),
 )
 @pytest.mark.parametrize(("text", "meant"), MISSPELLED_KEYS.values(), ids=MISSPELLED_KEYS)
 def test_a_misspelled_key_behind_a_guard(text: str, meant: str) -> None:
@@ -254,7 +258,7 @@ PRINTED = {
 
 @breaks(
     "a Template prints no list as Go writes it",
-    turned(ConfigKeyReads._taken_as_true, "if read.is_print", "if not read.is_print"),
+    turned(ConfigKeyReads._taken_as_true, "isinstance(item, list)", "False"),
 )
 @pytest.mark.parametrize(("text", "value", "words"), PRINTED.values(), ids=PRINTED)
 def test_a_list_or_a_mapping_that_is_printed(text: str, value: str, words: str) -> None:
