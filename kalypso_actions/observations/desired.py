@@ -1,0 +1,105 @@
+"""What a target should run: a period for each content that its branch brought to its path.
+
+A commit is no period of its own: one that leaves the path alone changes nothing, and a correction
+that restores a content begins a period, because the content in between was wanted, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from kalypso_actions.observations.record import BranchHead, DesiredLine, Record, TargetKey
+
+
+@dataclass(frozen=True, slots=True)
+class BranchLook:
+    """What a look found on a branch, for the targets of an environment that it carries.
+
+    `lines` has, for each target, the path's content at commits of the first-parent line that the
+    record does not know yet, oldest first; `since` is the date of the commit. After a rewrite
+    without a common commit, and for a branch without a new commit, this is the head alone.
+    A target without lines has no commit that counts. `is_read` is False for a branch that cannot
+    be read: its targets stay as the record has them.
+    """
+
+    repository: str
+    branch: str
+    head: str = ""
+    lines: Mapping[TargetKey, Sequence[DesiredLine]] = field(default_factory=dict)
+    is_read: bool = True
+
+
+def periods(
+    lines: Iterable[DesiredLine], previous: DesiredLine | None, now: datetime
+) -> list[DesiredLine]:
+    """Return the periods that the commits begin, oldest first.
+
+    Each begins at the date of its commit, but not after the look at `now`, and not before the
+    period before: dates of commits lie, their order does not.
+    """
+    begun: list[DesiredLine] = []
+    for line in lines:
+        if line.content != (previous.content if previous else ""):
+            since, number = min(line.since, now), 1
+            if previous:
+                since, number = max(since, previous.since), previous.number + 1
+            previous = line._replace(since=since, number=number)
+            begun.append(previous)
+    return begun
+
+
+def renamed(period: DesiredLine, line: DesiredLine) -> DesiredLine:
+    """Return a period with the target's newest names: it stays the same target."""
+    return period._replace(
+        workspace=line.workspace,
+        application=line.application,
+        workload=line.workload,
+        name=line.name,
+        repository=line.repository,
+    )
+
+
+def desired_after(
+    record: Record, environment: str, branches: Iterable[BranchLook], now: datetime
+) -> Record:
+    """Return the record with what the branches of an environment want at `now`.
+
+    A target that no branch carries any more leaves the environment. Periods that no look saw as the
+    newest one are in `desired_before`, since Git's log of the record would not show them.
+    """
+    known = {line.target: line for line in record.desired.get(environment, ())}
+    before = list(record.desired_before.get(environment, ()))
+    now_desired: dict[TargetKey, DesiredLine] = {}
+    for branch in branches:
+        for target, lines in branch.lines.items():
+            previous = known.get(target)
+            begun = periods(lines, previous, now) if branch.is_read else []
+            current = begun[-1] if begun else previous
+            before += begun[:-1]
+            if current is not None:
+                now_desired[target] = renamed(current, lines[-1]) if lines else current
+    return replace(
+        record,
+        desired=_with(record.desired, environment, sorted(now_desired.values())),
+        desired_before=_with(record.desired_before, environment, sorted(set(before))),
+    )
+
+
+def branches_after(record: Record, branches: Iterable[BranchLook]) -> tuple[BranchHead, ...]:
+    """Return how far each branch has been read after a look."""
+    heads = {(each.repository, each.branch): each for each in record.branches}
+    for look in branches:
+        if look.is_read and look.head:
+            head = BranchHead(look.repository, look.branch, look.head)
+            heads[look.repository, look.branch] = head
+    return tuple(sorted(heads.values()))
+
+
+def _with(
+    tables: Mapping[str, tuple[DesiredLine, ...]], environment: str, lines: Sequence[DesiredLine]
+) -> dict[str, tuple[DesiredLine, ...]]:
+    """Return the tables with the lines of one environment, and without it if there are none."""
+    others = {name: table for name, table in tables.items() if name != environment}
+    return others | ({environment: tuple(lines)} if lines else {})
