@@ -485,6 +485,97 @@ class _ReportJudge:
         )
 
 
+PartState = Literal["success", "failure", "in_progress", "suspended", "unreachable"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedPart:
+    """What a cluster says of the folder of a cluster type, without grace, settle or a verdict.
+
+    `commit` is what it runs: a failing Kustomization names no revision (fluxcd/flux2#5752), then it
+    is the one of its source. `since` is when the state began, by the cluster.
+    """
+
+    cluster: str
+    configuration: str
+    cluster_type: str
+    commit: str
+    state: PartState
+    reason: str
+    since: datetime | None
+    reported_at: datetime | None
+
+
+def reported_parts(
+    reports: Iterable[ClusterReport], tree: EnvironmentTree
+) -> Iterator[ReportedPart]:
+    """Yield a part for each path of the tree that a configuration applies.
+
+    `cluster_type` is "" for the whole tree. A configuration of several paths of the tree is named
+    with the Kustomization of each.
+    """
+    for report in reports:
+        own = _own_kustomizations(report)
+        paths = [
+            (path, cluster_type)
+            for path in report.paths or (ReportedPath(""),)
+            if (cluster_type := tree.cluster_type_of(path.path)) is not None
+        ]
+        for path, cluster_type in paths:
+            kustomization = own.get(path.kustomization.lower()) if path.kustomization else None
+            name = report.configuration
+            if len(paths) > 1:
+                name = f"{name}/{path.kustomization or path.path}"
+            yield _part(report, kustomization, name, cluster_type)
+
+
+def _part(
+    report: ClusterReport, kustomization: ReportedObject | None, name: str, cluster_type: str
+) -> ReportedPart:
+    ready = [
+        each
+        for each in (kustomization.conditions if kustomization else ())
+        if _is_ready_condition(each)
+    ]
+    state = _part_state(report, kustomization, ready)
+    applied = _applied_commit(kustomization) if kustomization and state == "success" else ""
+    failing = [each for each in ready if _is_unready(each)]
+    reason = report.unreachable or report.message
+    for condition in failing:
+        reason = f"{condition.reason}: {condition.message}".removesuffix(": ")
+    moments = [each.last_transition for each in ready if each.last_transition]
+    return ReportedPart(
+        cluster=report.cluster,
+        configuration=name,
+        cluster_type=cluster_type,
+        commit=applied or synced_commit(report.revision),
+        state=state,
+        reason="" if state == "success" else reason,
+        since=max(moments, default=report.source_updated_at),
+        reported_at=report.reported_at,
+    )
+
+
+def _part_state(
+    report: ClusterReport, kustomization: ReportedObject | None, ready: Sequence[Condition]
+) -> PartState:
+    if report.unreachable:
+        return "unreachable"
+    if report.suspended:
+        return "suspended"
+    if report.provisioning_state.lower() in {"failed", "canceled"}:
+        return "failure"
+    state = _normal_state((_state(kustomization) if kustomization else "") or report.state)
+    if state == "noncompliant" and ready and all(map(_is_in_progress, ready)):
+        return "in_progress"
+    states: Mapping[str, PartState] = {
+        "compliant": "success",
+        "noncompliant": "failure",
+        "suspended": "suspended",
+    }
+    return states.get(state, "in_progress")
+
+
 def _judge(
     report: ClusterReport,
     counted_paths: Collection[ReportedPath],

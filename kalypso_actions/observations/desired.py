@@ -50,6 +50,12 @@ def periods(
     return begun
 
 
+def nothing(line: DesiredLine, since: datetime) -> DesiredLine:
+    """Return the line of a target that wants nothing."""
+    blank = line._replace(version="", source_commit="", configuration_commit="", commit="")
+    return blank._replace(content="", since=since)
+
+
 def renamed(period: DesiredLine, line: DesiredLine) -> DesiredLine:
     """Return a period with the target's newest names: it stays the same target."""
     return period._replace(
@@ -62,23 +68,32 @@ def renamed(period: DesiredLine, line: DesiredLine) -> DesiredLine:
 
 
 def desired_after(
-    record: Record, environment: str, branches: Iterable[BranchLook], now: datetime
+    record: Record,
+    environment: str,
+    branches: Iterable[BranchLook],
+    now: datetime,
+    *,
+    is_complete: bool = True,
 ) -> Record:
     """Return the record with what the branches of an environment want at `now`.
 
-    A target that no branch carries any more leaves the environment. Periods that no look saw as the
+    A target that no branch carries wants nothing from `now` on, if the look `is_complete`: a
+    registration that cannot be read says nothing of its targets. Periods that no look saw as the
     newest one are in `desired_before`, since Git's log of the record would not show them.
     """
     known = {line.target: line for line in record.desired.get(environment, ())}
     before = list(record.desired_before.get(environment, ()))
-    now_desired: dict[TargetKey, DesiredLine] = {}
+    now_desired = {
+        target: (*periods([nothing(line, now)] * is_complete, line, now), line)[0]
+        for target, line in known.items()
+    }
     for branch in branches:
         for target, lines in branch.lines.items():
             previous = known.get(target)
             begun = periods(lines, previous, now) if branch.is_read else []
             current = begun[-1] if begun else previous
             before += begun[:-1]
-            if current is not None:
+            if current:
                 now_desired[target] = renamed(current, lines[-1]) if lines else current
     return replace(
         record,

@@ -66,7 +66,6 @@ class Replay:
     at: datetime | None = None
     """The newest look at any environment."""
     _desired: dict[tuple[str, TargetKey], dict[int, DesiredLine]] = field(default_factory=dict)
-    _left: dict[tuple[str, TargetKey], datetime] = field(default_factory=dict)
     _real: dict[tuple[str, str, tuple[str, str, str]], list[RealLine]] = field(default_factory=dict)
 
     def add(self, steps: Iterable[Step]) -> None:
@@ -87,19 +86,9 @@ class Replay:
 
     def _add_desired(self, step: Step) -> None:
         environment = step.place.environment
-        added = [parse_line(DesiredLine, text) for text in step.added]
-        for line in added:
+        for line in (parse_line(DesiredLine, text) for text in step.added):
             key = environment, line.target
             self._desired.setdefault(key, {})[line.number] = line
-            if step.place.kind == "desired":
-                self._left.pop(key, None)
-        if step.place.kind == "desired":
-            stay = {line.target for line in added}
-            look = self.looks.get(environment)
-            for text in step.removed:
-                target = parse_line(DesiredLine, text).target
-                if target not in stay and look:
-                    self._left[environment, target] = look.at
 
     def _add_real(self, step: Step) -> None:
         place = step.place
@@ -113,11 +102,10 @@ class Replay:
 
     def desired(self) -> Iterator[DesiredPeriod]:
         """Yield all desired periods, those of a target in the order of its branch."""
-        for (environment, target), lines in self._desired.items():
+        for (environment, _), lines in self._desired.items():
             ordered = [lines[number] for number in sorted(lines)]
             ends = [line.since for line in ordered[1:]]
-            left = self._left.get((environment, target))
-            for line, until in zip(ordered, [*ends, left], strict=True):
+            for line, until in zip(ordered, [*ends, None], strict=True):
                 yield DesiredPeriod(environment, line, until)
 
     def real(self) -> Iterator[RealPeriod]:

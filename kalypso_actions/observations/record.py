@@ -70,8 +70,9 @@ class DesiredLine(NamedTuple):
     """What a target should run since a time: the `content` that `commit` brought to its path.
 
     The folder of a cluster type in a GitOps branch of the platform has no workload; its name is the
-    cluster type. `content` is "" where the path is empty. `number` counts the target's periods from
-    1: two of them may begin in one second.
+    cluster type. `environment` is that of the target's descriptor, "" without one. `content` is ""
+    where nothing is wanted. `number` counts the target's periods from 1: two of them may begin in
+    one second.
     """
 
     workspace: str
@@ -81,6 +82,7 @@ class DesiredLine(NamedTuple):
     repository: str
     branch: str
     path: str
+    environment: str
     version: str
     source_commit: str
     configuration_commit: str
@@ -192,7 +194,8 @@ class Record:
             }
 
         def single(kind: str) -> tuple[Any, ...]:
-            return of(kind).get("", ())
+            lines: tuple[Any, ...] = of(kind).get("", ())
+            return lines
 
         return cls(
             environments=single("environments"),
@@ -317,7 +320,7 @@ def parse_line(row: type[Line], text: str) -> Line:
     if len(fields) != len(parsers):
         raise ValueError(f"it has {len(fields)} fields instead of {len(parsers)}")
     values = (parse(field) for parse, field in zip(parsers, fields, strict=True))
-    return row(*values)  # type: ignore[arg-type]
+    return row(*values)
 
 
 def line_of(row: tuple[Any, ...]) -> str:

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.clients.git.connection import Connection
+from kalypso_actions.clients.git.connection import FETCH, Connection
 from kalypso_actions.clients.git.files import batch_objects
+from kalypso_actions.clients.git.line_log import CommitLines, read_line_log
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import create_bare_repository, object_format_of
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
@@ -30,8 +31,12 @@ MAX_CHANGES: Final = 1 << 27
 NO_MODE: Final = "000000"
 
 
+TreePlace = tuple[str, str]
+"""A commit, and the path of a folder; "" is the root."""
+
+
 class HistoryClone:
-    """Two bare repositories: one with commits and trees, one with commits only.
+    """Three bare repositories: with commits and trees, with commits only, and with all files.
 
     `ShallowClone` is a separate repository, because its fetches would truncate this history.
     Not thread-safe.
@@ -42,6 +47,7 @@ class HistoryClone:
         self._git = git
         self._trees = git_dir
         self._commits = git_dir.with_suffix(".commits.git")
+        self._whole = git_dir.with_suffix(".whole.git")
         self._connection = connection
         self._blobs: dict[str, bytes] = {}
 
@@ -89,6 +95,23 @@ class HistoryClone:
             objects = batch_objects(self._run(self._trees, "cat-file", "--batch", stdin=request))
             self._blobs.update({blob.id: blob.content for blob in objects if blob is not None})
         return {object_id: self._blobs[object_id] for object_id in ids}
+
+    def trees(self, places: Sequence[TreePlace]) -> Mapping[TreePlace, str]:
+        """Return the tree ids of folders at commits of a line that was read. Raises KalypsoError.
+
+        A folder that does not exist is left out.
+        """
+        return read_trees(partial(self._run, self._trees), places)
+
+    def line_log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+
+        This fetches all files of all its commits. Raises KalypsoError.
+        """
+        create_bare_repository(self._whole, object_format_of(commit))
+        subject = f"the history of the commit {commit}"
+        self._connection.read(self._whole, [*FETCH, "origin", commit], subject)
+        yield from read_line_log(partial(self._run, self._whole), commit, after)
 
     def _list(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
         """Return the first-parent line up to this depth, and whether it reaches its root.
@@ -149,6 +172,18 @@ def _read_commits(run: Callable[..., bytes], ids: Sequence[str]) -> list[History
     return [dataclasses.replace(commit, changes=changes.get(commit.id, {})) for commit in commits]
 
 
+def read_trees(run: Callable[..., bytes], places: Sequence[TreePlace]) -> dict[TreePlace, str]:
+    """Return the tree ids of folders at commits; `run` calls git in the repository."""
+    # A line break would end the request; no tree that we write has one.
+    asked = [place for place in dict.fromkeys(places) if "\n" not in place[1]]
+    if not asked:
+        return {}
+    request = _lines(f"{commit}:{path.strip('/')}" for commit, path in asked)
+    output = run("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=request)
+    rows = [row.split(" ") for row in output.decode("utf-8", "replace").split("\n")]
+    return {place: row[1] for place, row in zip(asked, rows, strict=False) if row[0] == "tree"}
+
+
 def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:
     """Return the commits whose parents exist here; git lists the others in the file `shallow`."""
     boundary = set(shallow.read_text().split()) if shallow.exists() else set()
@@ -156,7 +191,7 @@ def without_boundary(ids: Iterable[str], shallow: Path) -> list[str]:
 
 
 def _lines(texts: Iterable[str]) -> bytes:
-    return "".join(f"{text}\n" for text in texts).encode()
+    return "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogateescape")
 
 
 def _commit(commit: str, content: bytes) -> HistoryCommit:

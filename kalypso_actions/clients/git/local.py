@@ -23,7 +23,13 @@ from kalypso_actions.clients.git.commits import (
     import_blobs,
 )
 from kalypso_actions.clients.git.files import GitFiles, batch_objects
-from kalypso_actions.clients.git.history import read_line, without_boundary
+from kalypso_actions.clients.git.history import (
+    TreePlace,
+    read_line,
+    read_trees,
+    without_boundary,
+)
+from kalypso_actions.clients.git.line_log import CommitLines, read_line_log
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
@@ -276,6 +282,27 @@ class GitRepository:
             yield from read_line(self._run, ids)
         except ProcessError as error:
             raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
+    def trees(self, places: Sequence[TreePlace]) -> Mapping[TreePlace, str]:
+        """Return the tree ids of folders at commits, as far as they exist. Raises KalypsoError."""
+        try:
+            return read_trees(self._run, places)
+        except ProcessError as error:
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
+    def line_log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+
+        Raises KalypsoError.
+        """
+        try:
+            yield from read_line_log(self._run, commit, after)
+        except ProcessError as error:
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
+    def ancestors(self, commit: str) -> frozenset[str]:
+        """Return a commit and all its ancestors that are here. Raises KalypsoError."""
+        return frozenset(self._query("rev-list", "--end-of-options", commit).split())
 
     def merge_base(self, first: str, second: str) -> str:
         """Return the newest common ancestor of two commits; "" for none. Raises KalypsoError."""

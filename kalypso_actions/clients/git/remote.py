@@ -16,7 +16,8 @@ from typing import Final, Literal, Self
 from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.connection import DELAYS, Connection
 from kalypso_actions.clients.git.files import GitFiles
-from kalypso_actions.clients.git.history import HistoryClone
+from kalypso_actions.clients.git.history import HistoryClone, TreePlace
+from kalypso_actions.clients.git.line_log import CommitLines
 from kalypso_actions.clients.git.local import ABBREVIATED, check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
@@ -112,6 +113,21 @@ class RemoteRepositories:
         """
         check_commit(commit, url)
         return self._history(url).line(commit)
+
+    def trees(self, url: str, places: Sequence[TreePlace]) -> Mapping[TreePlace, str]:
+        """Return the tree ids of folders at commits of a `history` that was read.
+
+        A folder that does not exist is left out. Raises KalypsoError.
+        """
+        return self._history(url).trees(places)
+
+    def line_log(self, url: str, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+
+        Raises KalypsoError.
+        """
+        check_commit(commit, url)
+        return self._history(url).line_log(commit, after)
 
     def ancestry(self, url: str, commit: str) -> Ancestry:
         """Return all ancestors of a commit, without files. Raises KalypsoError."""

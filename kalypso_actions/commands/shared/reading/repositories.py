@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from kalypso_actions.clients.git import (
     is_path,
     is_repository,
 )
+from kalypso_actions.clients.git.history import TreePlace
 from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
@@ -200,18 +201,41 @@ class Repositories:
 
         Raises KalypsoError, also for a folder without commits.
         """
-        self.check(url)
-        folder = self._folder(url, branch)
-        if folder is None:
-            local = self._clone_with(url, branch, None)
-        else:
-            local = GitRepository(folder, self._programs, repository=url)
+        local = self._local(url, branch)
         if local is not None:
             return (
                 local.history(local.resolve(branch), most) if local.has_branch(branch) else iter(())
             )
         head = self._remotes.heads(url, [branch]).get(branch)
         return itertools.islice(self._remotes.history(url, head), most) if head else iter(())
+
+    def trees(self, url: str, branch: str, places: Sequence[TreePlace]) -> Mapping[TreePlace, str]:
+        """Return the tree ids of folders at commits of the `history` that was read.
+
+        A folder that does not exist is left out. Raises KalypsoError.
+        """
+        local = self._local(url, branch)
+        return local.trees(places) if local else self._remotes.trees(url, places)
+
+    def blobs(self, url: str, branch: str, ids: Collection[str]) -> Mapping[str, bytes]:
+        """Return the contents of files of the `history` that was read. Raises KalypsoError."""
+        local = self._local(url, branch)
+        return local.blobs(ids) if local else self._remotes.blobs(url, ids)
+
+    def ancestors(self, url: str, branch: str, commit: str) -> Set[str]:
+        """Return a commit of a branch and all its ancestors. Raises KalypsoError."""
+        local = self._local(url, branch)
+        return (
+            local.ancestors(commit) if local else self._remotes.ancestry(url, commit).parents.keys()
+        )
+
+    def _local(self, url: str, branch: str) -> GitRepository | None:
+        """Return the repository on this machine that has the branch, if any."""
+        self.check(url)
+        folder = self._folder(url, branch)
+        if folder is None:
+            return self._clone_with(url, branch, None)
+        return GitRepository(folder, self._programs, repository=url)
 
     def _clones(self) -> Mapping[str, Path]:
         if self._known_clones is None:

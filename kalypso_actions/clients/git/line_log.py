@@ -1,0 +1,90 @@
+"""The log of a branch of text files: the lines that each commit takes away and brings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+CHUNK: Final = 100
+"""Commits to compare at once: a look at 16,000 objects changes 1 MB at most."""
+
+DIFF_TREE: Final = (
+    "diff-tree",
+    "--stdin",
+    "-p",
+    "-U0",
+    "--root",
+    "--text",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+)
+_HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+
+
+class ChangedLines(NamedTuple):
+    """The lines of a file that a commit takes away and brings, without their line breaks."""
+
+    removed: list[str]
+    added: list[str]
+
+
+class CommitLines(NamedTuple):
+    """A commit, and what it changes by path."""
+
+    commit: str
+    files: Mapping[str, ChangedLines]
+
+
+def read_line_log(run: Callable[..., bytes], commit: str, after: str = "") -> Iterator[CommitLines]:
+    """Yield the commits of a first-parent line after `after`, the oldest first.
+
+    `run` calls git in a repository that has their files. Files with names that git quotes are left
+    out: no table has such a name.
+    """
+    revisions = [commit, *([f"^{after}"] if after else [])]
+    line = run(
+        "rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", *revisions
+    )
+    rows = [row.split(" ")[:2] for row in line.decode().splitlines()]
+    for start in range(0, len(rows), CHUNK):
+        chunk = rows[start : start + CHUNK]
+        request = "".join(f"{' '.join(row)}\n" for row in chunk).encode()
+        changes = parse_diffs(run(*DIFF_TREE, stdin=request))
+        for commit_id, *_ in chunk:
+            yield CommitLines(commit_id, changes.get(commit_id, {}))
+
+
+def parse_diffs(output: bytes) -> Mapping[str, Mapping[str, ChangedLines]]:
+    """Parse the patches of git, which follow the id of their commit."""
+    commits: dict[str, dict[str, ChangedLines]] = {}
+    files: dict[str, ChangedLines] = {}
+    changed = ChangedLines([], [])
+    lines = iter(output.split(b"\n"))
+    for line in lines:
+        if hunk := _HUNK.match(line):
+            # The counts tell a line of the file from a heading: both may begin with `--- `.
+            removed, added = (int(count) if count else 1 for count in hunk.groups())
+            changed.removed.extend(_texts(lines, removed))
+            changed.added.extend(_texts(lines, added))
+        elif line.startswith(b"diff --git a/"):
+            # Both names are equal, since renames are off.
+            path = line[len(b"diff --git a/") :]
+            path = path[: (len(path) - len(b" b/")) // 2]
+            changed = ChangedLines([], [])
+            files[path.decode("utf-8", "replace")] = changed
+        elif len(line) in {40, 64} and line.isalnum():
+            files = commits.setdefault(line.decode(), {})
+    return commits
+
+
+def _texts(lines: Iterator[bytes], count: int) -> Sequence[str]:
+    texts: list[str] = []
+    while len(texts) < count:
+        line = next(lines, b"")
+        if not line.startswith(b"\\"):  # "\ No newline at end of file"
+            texts.append(line[1:].decode("utf-8", "replace"))
+    return texts

@@ -1,0 +1,228 @@
+"""What a look reads: the targets of each environment, and the reports of its clusters."""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+from typing import Final
+
+from kalypso_actions.commands.observe.branches import BranchTargets
+from kalypso_actions.commands.shared.cluster_reports import AddedReports, environment_tree, observe
+from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
+from kalypso_actions.commands.shared.reading.control_plane import (
+    find_environments,
+    read_control_plane,
+    read_environment_branch,
+)
+from kalypso_actions.commands.shared.reading.document_reader import Reader
+from kalypso_actions.commands.shared.reading.snapshot import (
+    RegistrationSources,
+    read_registrations,
+)
+from kalypso_actions.compliance import EnvironmentTree
+from kalypso_actions.compliance.cluster_states import ReportedPart, reported_parts
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.gitops.provenance import previous_sources
+from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
+from kalypso_actions.model.kinds import DeploymentTarget, Environment, Fleet
+from kalypso_actions.model.layout import gitops_folder
+from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.observations.record import DesiredLine
+from kalypso_actions.planning.plan import PlanOptions
+from kalypso_actions.promotion.environments import in_order
+
+MOST_COMMITS: Final = 100
+"""The newest commits of a branch on which clusters may report."""
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+NOBODY: Final = DesiredLine("", "", "", "", "", "", "", "", "", "", "", "", "", EPOCH)
+"""A line without names; the branch sets what its commits say."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformBranch:
+    """A GitOps branch of an environment, and its tree before the reports were read."""
+
+    targets: BranchTargets
+    tree: EnvironmentTree
+    followed: FollowedTree
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentTargets:
+    """An environment with all branches that hold its targets, platform and applications.
+
+    `is_complete` is False if a registration cannot be read: then the targets are not all known.
+    """
+
+    name: str
+    position: int
+    repository: str
+    branch: str
+    platform: tuple[PlatformBranch, ...]
+    applications: tuple[BranchTargets, ...]
+    problems: tuple[Problem, ...] = ()
+    is_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """The parts of a branch that clusters report, and the problems of sources that did not answer.
+
+    Clusters that follow an application's branch without the platform have no cluster type.
+    """
+
+    place: BranchTargets
+    parts: tuple[ReportedPart, ...]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
+
+
+def read_environments(reader: Reader, control_plane: str) -> list[EnvironmentTargets]:
+    """Return the targets of all environments, in the order of the chain.
+
+    An environment that cannot be read has problems and no targets. Raises KalypsoError if main
+    cannot be read.
+    """
+    main = reader.repositories.main_branch(control_plane)
+    environments, problems = find_environments(reader, control_plane, main)
+    if problems:
+        raise KalypsoError.of(problems)
+    order = in_order(environments)
+    return [
+        _read_environment(reader, control_plane, environments[name], order.index(name))
+        for name in order
+    ]
+
+
+def _read_environment(
+    reader: Reader, control_plane: str, environment: Environment, position: int
+) -> EnvironmentTargets:
+    name, place = environment.name, environment.control_plane
+    found = EnvironmentTargets(name, position, control_plane, place.branch, (), ())
+    try:
+        own = read_environment_branch(reader, control_plane, name)
+        read = read_control_plane(own, reader)
+        platform = tuple(_platform(reader, read.fleet, name))
+        trees = [tree for _, tree in platform]
+        registrations = read_registrations(
+            read.fleet.registrations,
+            read.fleet.targets,
+            RegistrationSources(
+                name, reader, PlanOptions(), previous_sources(trees, name, read.promoted_commit)
+            ),
+        )
+    except KalypsoError as error:
+        return dataclasses.replace(found, problems=error.problems, is_complete=False)
+    targets = [
+        *read.fleet.targets,
+        *(
+            target
+            for each in registrations
+            for workload in each.workloads
+            for target in workload.targets
+            if target.environment == name
+        ),
+    ]
+    unread = [each for each in registrations if each.state == "kept" or not each.is_readable]
+    return dataclasses.replace(
+        found,
+        platform=tuple(branch for branch, _ in platform),
+        applications=tuple(_applications(name, targets)),
+        problems=tuple(problem for each in unread for problem in each.problems),
+        is_complete=not unread,
+    )
+
+
+def _platform(
+    reader: Reader, fleet: Fleet, environment: str
+) -> Iterator[tuple[PlatformBranch, BaseTree]]:
+    """Yield the GitOps branches of an environment with their trees."""
+    for repo in fleet.gitops_repos:
+        folder = gitops_folder(repo.target.path, repo.where)
+        files = reader.repositories.open(repo.target.repo, branch=repo.target.branch)
+        base = read_base_tree(files, repo.target.branch, folder)
+        tree = environment_tree(base, fleet.cluster_types)
+        history = reader.repositories.history(repo.target.repo, repo.target.branch, MOST_COMMITS)
+        commits = [commit.id for commit in history]
+        types = ("", *sorted(tree.cluster_types))
+        lines = tuple(
+            NOBODY._replace(
+                name=cluster_type,
+                repository=repo.target.repo,
+                branch=repo.target.branch,
+                path=posixpath.join(folder, cluster_type) if cluster_type else folder,
+            )
+            for cluster_type in types
+        )
+        targets = BranchTargets(environment, repo.target.repo, repo.target.branch, lines, folder)
+        followed = tree.followed(repo.target.repo, repo.target.branch, commits)
+        yield PlatformBranch(targets, tree, followed), base
+
+
+def _applications(environment: str, targets: Iterable[DeploymentTarget]) -> Iterator[BranchTargets]:
+    """Yield the branches of applications, each with its targets."""
+    branches: dict[tuple[str, str], dict[str, DesiredLine]] = {}
+    for target in targets:
+        manifests = target.manifests
+        repository, branch = manifests.get("repo", ""), manifests.get("branch", "")
+        if repository and branch:
+            path = posixpath.normpath(manifests.get("path", "") or ".").strip("/")
+            path = "" if path == "." else path
+            line = NOBODY._replace(
+                workspace=target.workspace,
+                application=target.labels.get("application", target.workload),
+                workload=target.workload,
+                name=target.name,
+                repository=repository,
+                branch=branch,
+                path=path,
+            )
+            branches.setdefault((repository, branch), {})[path] = line
+    for (repository, branch), lines in branches.items():
+        yield BranchTargets(environment, repository, branch, tuple(lines.values()))
+
+
+def read_reports(
+    reports: AddedReports, environments: Sequence[EnvironmentTargets]
+) -> list[Reported]:
+    """Return what clusters report of each branch that holds targets; a branch is asked once."""
+    asked: dict[tuple[str, str], tuple[list[ClusterReport], list[Problem], list[Problem]]] = {}
+    found: list[Reported] = []
+    for environment in environments:
+        for branch in environment.platform:
+            answer = _ask(reports, branch.followed)
+            asked[branch.targets.url, branch.targets.branch] = answer
+            parts = tuple(reported_parts(answer[0], branch.tree))
+            found.append(Reported(branch.targets, parts, tuple(answer[1]), tuple(answer[2])))
+        for place in environment.applications:
+            key = place.url, place.branch
+            if key not in asked:
+                asked[key] = _ask(reports, FollowedTree(place.url, place.branch))
+            paths = frozenset(line.path for line in place.targets)
+            answer = asked[key]
+            parts = tuple(reported_parts(answer[0], EnvironmentTree("", paths)))
+            found.append(Reported(place, parts, tuple(answer[1]), tuple(answer[2])))
+    return found
+
+
+def _ask(
+    reports: AddedReports, followed: FollowedTree
+) -> tuple[list[ClusterReport], list[Problem], list[Problem]]:
+    """Return the reports of all sources that answer, the problems of the others, and warnings."""
+    read: list[ClusterReport] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    for source in reports.sources:
+        try:
+            of_source, told = observe(source, followed)
+        except KalypsoError as error:
+            problems += error.problems
+        else:
+            read += of_source
+            warnings += told
+    return read, problems, warnings

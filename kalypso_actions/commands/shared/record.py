@@ -1,0 +1,213 @@
+"""The branch that holds the record, in a repository or in a folder on this machine.
+
+with RecordBranch.open(...) as branch: head, record = branch.read()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+from kalypso_actions.clients.git import PushConflictError, WritableRepository, is_repository
+from kalypso_actions.clients.git.line_log import CommitLines
+from kalypso_actions.clients.git.shallow_clone import create_bare_repository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.carry_out import push
+from kalypso_actions.commands.shared.context import CommandContext, visibility_of
+from kalypso_actions.commands.shared.local_commits import AUTHOR
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.model.writes import CommitBy, Push
+from kalypso_actions.observations.periods import Replay, Step
+from kalypso_actions.observations.record import Record, place_of
+
+BRANCH: Final = "kalypso-observability"
+
+PRIVATE: Final = frozenset({"private", "internal"})
+
+
+class RecordBranch(Protocol):
+    """A branch with a record, wherever it lies."""
+
+    name: str
+
+    def head(self) -> str:
+        """Return the newest commit, read anew; "" if the branch does not exist."""
+
+    def files(self, commit: str) -> Mapping[str, bytes]:
+        """Return the files of a commit. Raises KalypsoError."""
+
+    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+
+    def write(
+        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
+    ) -> str:
+        """Commit to the branch, which is at `head`, and return the commit.
+
+        Raises PushConflictError if another run has moved it.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRecord:
+    """A record in a repository on this machine: bare or a clone, whose work tree stays as it is."""
+
+    repository: WritableRepository
+    name: str
+
+    @classmethod
+    def open(cls, folder: Path, programs: Programs, *, create: bool) -> FolderRecord:
+        """Open a folder; with `create`, make a bare repository where there is none.
+
+        Raises UsageError for another folder, and for a missing one.
+        """
+        if not is_repository(folder):
+            if not create or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
+                raise UsageError(
+                    f"record: {folder} is no git repository",
+                    advice="name a repository, or a new or empty folder for `kalypso observe`",
+                )
+            create_bare_repository(folder, "sha1")
+        repository = WritableRepository(folder, programs, trust_user_config=True)
+        return cls(repository, str(folder))
+
+    def head(self) -> str:
+        """Return the newest commit; "" if the branch does not exist."""
+        return self.repository.own_head(BRANCH)
+
+    def files(self, commit: str) -> Mapping[str, bytes]:
+        """Return the files of a commit. Raises KalypsoError."""
+        files = self.repository.files(commit)
+        return files.read(files.entries())
+
+    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+        return self.repository.line_log(commit, after)
+
+    def write(
+        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
+    ) -> str:
+        """Commit to the branch. Raises PushConflictError if it is elsewhere."""
+        author = self.repository.owner() or AUTHOR
+        commit = self.repository.commit(head, changes, message, author, at)
+        try:
+            self.repository.move(BRANCH, commit, head)
+        except KalypsoError as error:
+            moved = self.head()
+            if moved == head:
+                raise
+            raise PushConflictError(BRANCH, self.name, moved) from error
+        return commit
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRecord:
+    """A record in a repository on GitHub, `owner/name`."""
+
+    context: CommandContext
+    repository: str
+    branch: str = BRANCH
+    commit_by: CommitBy = "auto"
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return f"{self.repository}, branch {self.branch}"
+
+    def head(self) -> str:
+        """Return the newest commit, read anew; "" if the branch does not exist."""
+        heads = self.context.remotes.heads(self._url, [self.branch])
+        return heads.get(self.branch, "")
+
+    def files(self, commit: str) -> Mapping[str, bytes]:
+        """Return the files of a commit. Raises KalypsoError."""
+        files = self.context.repositories.open(self._url, branch=self.branch, commit=commit)
+        return files.read(files.entries())
+
+    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
+        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+        return self.context.remotes.line_log(self._url, commit, after)
+
+    def write(
+        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
+    ) -> str:
+        """Push a commit to the branch. Raises PushConflictError if it is elsewhere."""
+        write = Push(
+            self.repository,
+            self._url,
+            self.branch,
+            head or None,
+            head or None,
+            changes,
+            message,
+            commit_by=self.commit_by,
+            alternative="name another repository in record",
+        )
+        return push(write, self.context)
+
+    def check_public(self, *, allowed: bool) -> None:
+        """Raise UsageError for a repository that everybody can read, unless that is allowed.
+
+        Raises GitHubError if GitHub cannot be asked.
+        """
+        if allowed:
+            return
+        visibility = visibility_of(self.context, self._url)
+        if visibility not in PRIVATE:
+            raise UsageError(
+                f"record: {self.repository} is not private, and the record names all clusters",
+                Location(self._url),
+                "record in a private repository, or set record-public: true",
+            )
+
+    @property
+    def _url(self) -> str:
+        return self.context.url(self.repository)
+
+
+def read_record(branch: RecordBranch) -> tuple[str, Record]:
+    """Return the head of the branch ("" without one), and the record there.
+
+    Raises KalypsoError for a record that does not parse.
+    """
+    head = branch.head()
+    return head, Record.parse(branch.files(head), branch.name) if head else Record()
+
+
+def replay(branch: RecordBranch, head: str) -> Replay:
+    """Return all periods of the record up to a commit. Raises KalypsoError."""
+    periods = Replay()
+    for commit in branch.log(head):
+        try:
+            periods.add(
+                Step(place, lines.removed, lines.added)
+                for path, lines in commit.files.items()
+                if (place := place_of(path)) is not None
+            )
+        except ValueError as error:
+            raise KalypsoError(
+                f"the commit {commit.commit[:7]} has a line that is none of the record: {error}",
+                Location(branch.name),
+                "restore the branch from the commit before",
+            ) from error
+    return periods
+
+
+def write_record(
+    branch: RecordBranch, head: str, before: Record, after: Record, message: str, at: datetime
+) -> str:
+    """Write a record as a commit on `head`; return the commit, `head` if nothing changed.
+
+    Raises PushConflictError if another run has moved the branch.
+    """
+    old, new = before.files() if head else {}, after.files()
+    if old == new:
+        return head
+    changes: dict[str, bytes | None] = {
+        path: content for path, content in new.items() if old.get(path) != content
+    }
+    changes |= dict.fromkeys(old.keys() - new.keys())
+    return branch.write(head, changes, message, at)
