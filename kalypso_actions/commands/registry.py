@@ -377,6 +377,30 @@ CHAIN: Final = (
         ),
     ),
     ChainCommand(
+        "observe",
+        "Record what each environment should run, and what its clusters run.",
+        examples=(
+            "kalypso observe --control-plane acme/control-plane",
+            "kalypso observe --control-plane ../control-plane --record ../record",
+        ),
+        failure="a source of cluster reports that does not answer",
+        icon="activity",
+        permissions=(
+            READS_MAIN,
+            Permission(CONTROL_PLANE, "contents", "write", "writes the record", "a record there"),
+            Permission(
+                CONTROL_PLANE,
+                "id-token",
+                "write",
+                "signs in to Azure",
+                "with OIDC: azure-client-id",
+            ),
+            READS_GITOPS,
+            READS_WORKLOADS,
+        ),
+        documents="report.observe_document",
+    ),
+    ChainCommand(
         "start-schedule",
         "Start schedule for every environment that a branch of the control plane belongs to.",
         examples=("kalypso start-schedule --control-plane acme/control-plane --branch dev",),

@@ -565,7 +565,7 @@ def _part_state(
         return "suspended"
     if report.provisioning_state.lower() in {"failed", "canceled"}:
         return "failure"
-    state = _normal_state((_state(kustomization) if kustomization else "") or report.state)
+    state = _normal_state((object_state(kustomization) if kustomization else "") or report.state)
     if state == "noncompliant" and ready and all(map(_is_in_progress, ready)):
         return "in_progress"
     states: Mapping[str, PartState] = {

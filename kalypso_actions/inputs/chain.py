@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AwareDatetime, Field, SecretStr
 
-from kalypso_actions.inputs.paths import Place
+from kalypso_actions.inputs.paths import Place, Sources
 from kalypso_actions.inputs.values import (
     Commit,
     CommitId,
@@ -533,6 +533,41 @@ class ClustersInputs(ClusterReportsInputs):
     environment: Annotated[
         List, Option("Only these environments; default: all of the control plane.")
     ] = ()
+
+
+class ObserveInputs(ClusterReportsInputs):
+    """Inputs of `kalypso observe`."""
+
+    control_plane: Annotated[
+        str,
+        Option(
+            "The control plane: owner/name, or a path or URL that is read without GitHub; default: "
+            "the current repository."
+        ),
+    ] = ""
+    source: Annotated[
+        Sources,
+        Option(
+            "Read PATH, a git repository, instead of URL, without the network. Repeatable.",
+            "URL[@BRANCH]=PATH",
+            repeatable=True,
+        ),
+    ] = ()
+    record: Annotated[
+        str,
+        Option(
+            "Where to record: owner/name[@branch], or a folder; default: the branch "
+            "kalypso-observability of the control plane."
+        ),
+    ] = ""
+    record_public: Annotated[Flag, Option("Record in a repository that everybody can read.")] = (
+        False
+    )
+    commit_by: CommitBy = "auto"
+    now: Annotated[
+        AwareDatetime | None, Option("Record as at this time, such as 2026-12-01T12:00:00Z.")
+    ] = None
+    dry_run: DryRun = False
 
 
 class DoctorInputs(ClusterReportsInputs, PlanInputs):

@@ -55,17 +55,15 @@ class Wanted:
     def relation(self, content: str, commit: str) -> Standing:
         """Return how a content that `commit` brought relates to the wanted one.
 
-        `content` is "" where it is not known. A descendant of a head that was read again is off:
-        its branch does not have it.
+        `content` is "" where it is not known. A commit that the branch does not have is off, and
+        so is a descendant of the head, because the head was read after the report.
         """
-        if not content:
-            return "unknown"
-        if content == self.content:
-            return "current"
         ancestry = self.ancestry.get(commit, "unknown")
-        if ancestry == "unknown":
-            return "unknown"
-        return "behind" if ancestry in {"ancestor", "same"} else "off"
+        if content and content == self.content:
+            return "current"
+        if ancestry in {"none", "descendant"}:
+            return "off"
+        return "behind" if content and ancestry != "unknown" else "unknown"
 
 
 def real_after(

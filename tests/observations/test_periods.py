@@ -122,7 +122,7 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
                     "",
                     "c" * 40,
                     report.content,
-                    report.status,  # type: ignore[arg-type]
+                    report.status,
                     transition=AT + report.transition * MINUTE,
                     reported=AT + report.reported * MINUTE,
                 )

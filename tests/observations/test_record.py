@@ -49,7 +49,7 @@ names = texts.filter(bool)
 
 def desired(**fields: object) -> DesiredLine:
     """Return a line with these fields."""
-    line = DesiredLine(*[""] * 13, since=AT, number=1)
+    line = DesiredLine("", "", "", "", "", "", "", "", "", "", "", "", "", AT, 1)
     return line._replace(**fields)  # type: ignore[arg-type]
 
 

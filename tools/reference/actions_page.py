@@ -55,6 +55,11 @@ Waits until the clusters comply with what was merged, and starts `cd` for the ne
 Runs in the GitOps repository after a push to an environment's branch and starts `check-promote`
 in the control plane.
 """,
+    "observe": """\
+Records what each environment should run, and what its clusters run, since when: the answers to
+`kalypso where`, `drift` and `history`. Run it hourly in the control plane, with a GitHub
+environment whose identity may read the clusters and that asks no reviewer.
+""",
     "poll": """\
 Starts `schedule` for environments whose inputs have changed, such as a registered repository, and
 repeats lost starts of workflows.
@@ -125,6 +130,11 @@ EXAMPLES: Final = {
     },
     "notify": {"control-plane": "our/control-plane"},
     "poll": {},
+    "observe": {
+        "azure-client-id": "${{ vars.AZURE_CLIENT_ID }}",
+        "azure-tenant-id": "${{ vars.AZURE_TENANT_ID }}",
+        "azure-scopes": "${{ vars.AZURE_SCOPES }}",
+    },
     "preview": {"out": "kalypso-preview"},
     "preview-comment": {"file": "kalypso-preview/preview.json"},
     "app-ci": {

@@ -8,6 +8,7 @@ Reports are read before the heads of the branches, so that no cluster is ahead o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,11 +21,19 @@ from kalypso_actions.commands.observe.read import (
     read_environments,
     read_reports,
 )
-from kalypso_actions.commands.shared.cluster_reports import AddedReports
+from kalypso_actions.commands.shared.cluster_reports import AddedReports, open_cluster_reports
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.commands.shared.record import RecordBranch, read_record, write_record
+from kalypso_actions.commands.shared.record import (
+    RecordBranch,
+    read_record,
+    record_branch,
+    write_record,
+)
+from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.observations.desired import BranchLook, branches_after, desired_after
 from kalypso_actions.observations.real import Seen, Wanted, real_after
@@ -35,12 +44,110 @@ from kalypso_actions.observations.record import (
     RecordedEnvironment,
     TargetKey,
 )
+from kalypso_actions.report.chain_document import DRY_RUN
+from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.observe_document import (
+    ObservedEnvironmentEntry,
+    ObserveDocument,
+    observe_headline,
+    observe_summary,
+)
 
 UNCHANGED_FOR: Final = timedelta(hours=6)
 """How long looks without changes need no commit."""
 
+MESSAGE: Final = "Observe"
+
 ATTEMPTS: Final = 5
 """How often a look is compared again after another recorder has moved the branch."""
+
+
+def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
+    """Look at all environments and their clusters, and write what has changed into the record.
+
+    A source that does not answer is a problem; what the others say is recorded all the same. Raises
+    KalypsoError if main or the record cannot be read, UsageError for a public record.
+    """
+    branch = record_branch(
+        context,
+        inputs.record,
+        create=not inputs.dry_run,
+        may_be_public=inputs.record_public,
+        commit_by=inputs.commit_by,
+    )
+    at = inputs.now or context.runtime.now()
+    with closing(open_cluster_reports(inputs, context)) as reports:
+        look = read_look(context.reader, context.url(context.control_plane), reports, at)
+    context.remotes.forget_heads()
+    head, before, after, warnings = _compared(branch, look, context.repositories)
+    document = ObserveDocument(
+        control_plane=context.control_plane,
+        record=branch.name,
+        at=at,
+        commit=head,
+        changed=after != before,
+        environments=tuple(_entry(each.name, after) for each in look.environments),
+        warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *warnings))),
+        problems=ProblemEntry.all_of(look.problems),
+    )
+    if not inputs.dry_run and after != before:
+        head, after = _write(branch, look, context.repositories, (head, before, after))
+        document = document.model_copy(update={"commit": head})
+    context.runtime.log(f"{DRY_RUN if inputs.dry_run else observe_headline(document)}.")
+    return CommandResult(document, observe_summary(document), failed=bool(look.problems))
+
+
+def _write(
+    branch: RecordBranch,
+    look: Look,
+    repositories: Repositories,
+    compared: tuple[str, Record, Record],
+) -> tuple[str, Record]:
+    """Write a look; compare it again with the record if another recorder was faster.
+
+    Return the commit and the record. Raises PushConflictError after many attempts.
+    """
+    for _ in range(ATTEMPTS - 1):
+        head, before, after = compared
+        try:
+            return write_record(branch, head, before, after, MESSAGE, look.at), after
+        except PushConflictError:
+            head, before, after, _ = _compared(branch, look, repositories)
+            compared = head, before, after
+    head, before, after = compared
+    return write_record(branch, head, before, after, MESSAGE, look.at), after
+
+
+def _compared(
+    branch: RecordBranch, look: Look, repositories: Repositories
+) -> tuple[str, Record, Record, tuple[Problem, ...]]:
+    """Return the record's head, the record before and after the look, and warnings."""
+    head, before = read_record(branch)
+    after, warnings = after_look(before, look, repositories)
+    return head, before, after, warnings
+
+
+def _entry(environment: str, record: Record) -> ObservedEnvironmentEntry:
+    """Return the numbers of an environment."""
+    lines = [
+        line
+        for (name, _), table in record.real.items()
+        for line in table
+        if name == environment and line.status != "gone"
+    ]
+    look = record.last_look(environment)
+    desired = record.desired.get(environment, ())
+    clusters = {line.cluster.lower() for line in lines}
+    others = {line.cluster.lower() for line in lines if line.relation != "current"}
+    failing = {line.cluster.lower() for line in lines if line.status == "failure"}
+    return ObservedEnvironmentEntry(
+        environment=environment,
+        complete=bool(look and look.complete),
+        targets=sum(bool(line.content) for line in desired),
+        clusters=len(clusters),
+        current=len(clusters - others),
+        failing=len(failing),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +158,7 @@ class Look:
     environments: Sequence[EnvironmentTargets]
     reported: Sequence[Reported]
     problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
 
 
 def read_look(reader: Reader, control_plane: str, reports: AddedReports, at: datetime) -> Look:
@@ -62,7 +170,10 @@ def read_look(reader: Reader, control_plane: str, reports: AddedReports, at: dat
     reported = read_reports(reports, environments)
     problems = [problem for each in environments for problem in each.problems]
     problems += [problem for each in reported for problem in each.problems]
-    return Look(at, environments, reported, tuple(dict.fromkeys(problems)))
+    warnings = [warning for each in reported for warning in each.warnings]
+    return Look(
+        at, environments, reported, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(warnings))
+    )
 
 
 def after_look(
@@ -205,24 +316,3 @@ def _wanted(
                 else:
                     wanted["*"][str(line.target)] = value
     return wanted
-
-
-def observe_into(
-    branch: RecordBranch, look: Look, repositories: Repositories, message: str
-) -> tuple[str, bool, Record, tuple[Problem, ...]]:
-    """Write a look into the record; compare again if another recorder was faster.
-
-    Return the commit of the record, whether this look has changed it, the record, and the problems
-    of branches. Raises KalypsoError.
-    """
-    for attempt in range(1, ATTEMPTS + 1):
-        head, before = read_record(branch)
-        after, problems = after_look(before, look, repositories)
-        try:
-            commit = write_record(branch, head, before, after, message, look.at)
-        except PushConflictError:
-            if attempt == ATTEMPTS:
-                raise
-        else:
-            return commit, commit != head, after, problems
-    raise AssertionError  # the loop returns or raises

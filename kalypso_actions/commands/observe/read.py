@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
 from typing import Final
 
 from kalypso_actions.commands.observe.branches import BranchTargets
@@ -24,16 +23,19 @@ from kalypso_actions.commands.shared.reading.snapshot import (
     read_registrations,
 )
 from kalypso_actions.compliance import EnvironmentTree
+from kalypso_actions.compliance.child_reports import child_kustomizations, child_reports
 from kalypso_actions.compliance.cluster_states import ReportedPart, reported_parts
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.provenance import previous_sources
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
+from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.kinds import DeploymentTarget, Environment, Fleet
-from kalypso_actions.model.layout import gitops_folder
+from kalypso_actions.model.layout import RECONCILER_FILE, gitops_folder
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.observations.record import DesiredLine
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.promotion.environments import in_order
+from kalypso_actions.sources.yaml_documents import parse_yaml
 
 MOST_COMMITS: Final = 100
 """The newest commits of a branch on which clusters may report."""
@@ -45,11 +47,15 @@ NOBODY: Final = DesiredLine("", "", "", "", "", "", "", "", "", "", "", "", "", 
 
 @dataclass(frozen=True, slots=True)
 class PlatformBranch:
-    """A GitOps branch of an environment, and its tree before the reports were read."""
+    """A GitOps branch of an environment, and its tree before the reports were read.
+
+    `reconcilers` are the documents of the assignments' `reconciler.yaml`, by path.
+    """
 
     targets: BranchTargets
     tree: EnvironmentTree
     followed: FollowedTree
+    reconcilers: Mapping[str, Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,21 @@ def _platform(
         )
         targets = BranchTargets(environment, repo.target.repo, repo.target.branch, lines, folder)
         followed = tree.followed(repo.target.repo, repo.target.branch, commits)
-        yield PlatformBranch(targets, tree, followed), base
+        yield PlatformBranch(targets, tree, followed, _reconcilers(files, folder)), base
+
+
+def _reconcilers(files: RevisionFiles, folder: str) -> Mapping[str, Sequence[object]]:
+    """Return the documents of the assignments' reconcilers, as far as they are YAML, by path."""
+    depth = len(folder.split("/")) + 3 if folder else 3
+    paths = [
+        path
+        for path in files.entries()
+        if path.endswith(f"/{RECONCILER_FILE}") and len(path.split("/")) == depth
+    ]
+    return {
+        path: [document.body for document in parse_yaml("", path, content).documents]
+        for path, content in files.read(paths).items()
+    }
 
 
 def _applications(environment: str, targets: Iterable[DeploymentTarget]) -> Iterator[BranchTargets]:
@@ -191,29 +211,43 @@ def read_reports(
     reports: AddedReports, environments: Sequence[EnvironmentTargets]
 ) -> list[Reported]:
     """Return what clusters report of each branch that holds targets; a branch is asked once."""
-    asked: dict[tuple[str, str], tuple[list[ClusterReport], list[Problem], list[Problem]]] = {}
+    asked: dict[tuple[str, str], _Answer] = {}
     found: list[Reported] = []
     for environment in environments:
+        platform: list[tuple[PlatformBranch, _Answer]] = []
         for branch in environment.platform:
             answer = _ask(reports, branch.followed)
             asked[branch.targets.url, branch.targets.branch] = answer
-            parts = tuple(reported_parts(answer[0], branch.tree))
-            found.append(Reported(branch.targets, parts, tuple(answer[1]), tuple(answer[2])))
+            platform.append((branch, answer))
+            found.append(answer.of(branch.targets, reported_parts(answer.reports, branch.tree)))
         for place in environment.applications:
             key = place.url, place.branch
             if key not in asked:
                 asked[key] = _ask(reports, FollowedTree(place.url, place.branch))
-            paths = frozenset(line.path for line in place.targets)
-            answer = asked[key]
-            parts = tuple(reported_parts(answer[0], EnvironmentTree("", paths)))
-            found.append(Reported(place, parts, tuple(answer[1]), tuple(answer[2])))
+            tree = EnvironmentTree("", frozenset(line.path for line in place.targets))
+            found.append(asked[key].of(place, reported_parts(asked[key].reports, tree)))
+            for branch, answer in platform:
+                children = child_kustomizations(branch.reconcilers, *key).followed
+                nested = [each for each in child_reports(answer.reports, children) if each.objects]
+                found.append(Reported(place, tuple(reported_parts(nested, tree))))
     return found
 
 
-def _ask(
-    reports: AddedReports, followed: FollowedTree
-) -> tuple[list[ClusterReport], list[Problem], list[Problem]]:
-    """Return the reports of all sources that answer, the problems of the others, and warnings."""
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """The reports of all sources that answer, the problems of the others, and warnings."""
+
+    reports: tuple[ClusterReport, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+    def of(self, place: BranchTargets, parts: Iterable[ReportedPart]) -> Reported:
+        """Return what the answer says of a branch."""
+        return Reported(place, tuple(parts), self.problems, self.warnings)
+
+
+def _ask(reports: AddedReports, followed: FollowedTree) -> _Answer:
+    """Ask each source about a branch."""
     read: list[ClusterReport] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -225,4 +259,4 @@ def _ask(
         else:
             read += of_source
             warnings += told
-    return read, problems, warnings
+    return _Answer(tuple(read), tuple(problems), tuple(warnings))

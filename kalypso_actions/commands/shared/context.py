@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from pydantic import SecretStr
 
@@ -37,7 +38,7 @@ from kalypso_actions.commands.shared.reading.control_plane import find_environme
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.inputs.chain import GitHubInputs, PlanInputs
+from kalypso_actions.inputs.chain import GitHubInputs, ObserveInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
 from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
@@ -94,7 +95,9 @@ class CommandContext:
         return Reader(self.repositories, find_kustomize(runtime.programs), now=start)
 
     def url(self, repository: str) -> str:
-        """Return the URL of `owner/name` on this GitHub."""
+        """Return the URL of `owner/name` on this GitHub; another place stays as it is."""
+        if not owner_of(repository):
+            return repository
         return f"{self.github.server.server_url}/{repository}"
 
     def repository(self, url: str, where: Location | None = None) -> str:
@@ -153,9 +156,15 @@ class CommandContext:
         return known[name]
 
 
+OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
+"""The protocols for a control plane that a person names by a path or URL."""
+
+
 @contextmanager
 def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandContext]:
     """Connect to GitHub with the credentials of the inputs; delete copies at the end.
+
+    A control plane that is a path or a URL is read without GitHub.
 
     Raises UsageError for missing or contradictory inputs.
     """
@@ -163,9 +172,10 @@ def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandCont
     if not control_plane:
         raise UsageError(f"{inputs.chain_input} is needed", advice="write it as owner/name")
     server = GitHubServer.of_environment(runtime.environment)
+    is_elsewhere = not owner_of(control_plane)
     github = GitHub(
         server,
-        _auth(inputs),
+        TokenAuth("") if is_elsewhere else _auth(inputs),
         runtime.environment,
         runtime.sleep,
         runtime.now,
@@ -183,13 +193,15 @@ def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandCont
     )
     with RemoteRepositories(
         runtime.programs,
-        protocols=server.git_protocols,
+        protocols=OF_A_PERSON if is_elsewhere else server.git_protocols,
         credentials=trusted.authorize,
         sleep=runtime.sleep,
-        check=allowed.check,
+        check=(lambda _: None) if is_elsewhere else allowed.check,
         with_files=[f"{server.server_url}/{control_plane}"],
     ) as remotes:
-        repositories = Repositories((), remotes, runtime.programs, check=allowed.check)
+        given = inputs.source if isinstance(inputs, ObserveInputs) else ()
+        check = None if is_elsewhere else allowed.check
+        repositories = Repositories(given, remotes, runtime.programs, check=check)
         replayed = inputs.now if isinstance(inputs, PlanInputs) else None
         runtime = dataclasses.replace(runtime, started=replayed or runtime.started)
         yield CommandContext(

@@ -19,6 +19,7 @@ from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import CommitBy, Push
 from kalypso_actions.observations.periods import Replay, Step
 from kalypso_actions.observations.record import Record, place_of
@@ -31,7 +32,9 @@ PRIVATE: Final = frozenset({"private", "internal"})
 class RecordBranch(Protocol):
     """A branch with a record, wherever it lies."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name for people."""
 
     def head(self) -> str:
         """Return the newest commit, read anew; "" if the branch does not exist."""
@@ -132,7 +135,7 @@ class RemoteRecord:
         return self.context.remotes.line_log(self._url, commit, after)
 
     def write(
-        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
+        self, head: str, changes: Mapping[str, bytes | None], message: str, _: datetime
     ) -> str:
         """Push a commit to the branch. Raises PushConflictError if it is elsewhere."""
         write = Push(
@@ -148,13 +151,11 @@ class RemoteRecord:
         )
         return push(write, self.context)
 
-    def check_public(self, *, allowed: bool) -> None:
-        """Raise UsageError for a repository that everybody can read, unless that is allowed.
+    def check_private(self) -> None:
+        """Raise UsageError for a repository that everybody can read.
 
         Raises GitHubError if GitHub cannot be asked.
         """
-        if allowed:
-            return
         visibility = visibility_of(self.context, self._url)
         if visibility not in PRIVATE:
             raise UsageError(
@@ -166,6 +167,30 @@ class RemoteRecord:
     @property
     def _url(self) -> str:
         return self.context.url(self.repository)
+
+
+def record_branch(
+    context: CommandContext,
+    place: str,
+    *,
+    create: bool = False,
+    may_be_public: bool = True,
+    commit_by: CommitBy = "auto",
+) -> RecordBranch:
+    """Return the branch that the input `record` names, by default in the control plane.
+
+    `create` makes a missing folder. Raises UsageError for a place that is none, and for a public
+    repository unless that is allowed.
+    """
+    place = place or context.control_plane
+    repository, _, branch = place.partition("@")
+    is_folder = place.startswith((".", "/", "~")) or Path(place).is_dir()
+    if is_folder or not owner_of(repository):
+        return FolderRecord.open(Path(place).expanduser(), context.runtime.programs, create=create)
+    remote = RemoteRecord(context, repository, branch or BRANCH, commit_by)
+    if not may_be_public:
+        remote.check_private()
+    return remote
 
 
 def read_record(branch: RecordBranch) -> tuple[str, Record]:

@@ -1,0 +1,226 @@
+"""`kalypso observe`: what it records of the sandbox's environments and clusters, and when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.git import WritableRepository
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.observe import observe
+from kalypso_actions.commands.shared.record import FolderRecord, read_record, replay
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.chain import ObserveInputs
+from kalypso_actions.observations.periods import RealPeriod
+from kalypso_actions.observations.record import RealLine, Record
+from kalypso_actions.report.observe_document import ObserveDocument
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.promotions import main_commit, merge
+from tests.commands.chain.report_sources import program, reported
+
+HOUR = timedelta(hours=1)
+
+
+class Observer:
+    """Observes Acme with a program's reports, into a folder."""
+
+    def __init__(self, acme: Organisation, folder: Path) -> None:
+        self.acme = acme
+        self.folder = folder
+        self.document = ObserveDocument()
+
+    def look(self, *clusters: dict[str, Any], **inputs: Any) -> Record:
+        """Look once, and return the record."""
+        given: dict[str, Any] = {"cluster_reports": "command", "reports_command": program(*clusters)}
+        given |= {"record": str(self.folder), **inputs}
+        result = self.acme.run(observe, ObserveInputs, **given)
+        assert isinstance(result.document, ObserveDocument)
+        self.document = result.document
+        return self.record()
+
+    @property
+    def branch(self) -> FolderRecord:
+        """The branch of the record."""
+        return FolderRecord.open(self.folder, Programs({"PATH": _path()}), create=False)
+
+    def record(self) -> Record:
+        """Return the record as it is."""
+        return read_record(self.branch)[1]
+
+    def real(self, name: str, environment: str = "dev") -> list[RealLine]:
+        """Return the lines of a cluster."""
+        return [
+            line
+            for (of, _), lines in self.record().real.items()
+            for line in lines
+            if of == environment and line.cluster == name
+        ]
+
+    def periods(self, name: str) -> list[RealPeriod]:
+        """Return the periods of a cluster."""
+        head = self.branch.head()
+        periods = replay(self.branch, head).real()
+        return [each for each in periods if (each.environment, each.line.cluster) == ("dev", name)]
+
+
+def _path() -> str:
+    import os  # noqa: PLC0415
+
+    return os.environ["PATH"]
+
+
+@pytest.fixture
+def observer(acme: Organisation, tmp_path: Path) -> Observer:
+    return Observer(acme, tmp_path / "record")
+
+
+def merged(acme: Organisation, **fields: str) -> str:
+    """Merge a tree to dev, and return the commit of the GitOps branch."""
+    return merge(acme, main_commit(acme), **fields)
+
+
+def test_a_look_says_what_runs_and_the_next_one_changes_nothing(
+    acme: Organisation, observer: Observer
+) -> None:
+    promoted = main_commit(acme)
+    commit = merge(acme, promoted)
+    drone, large = reported("drone-1", "./drone", commit), reported("large-1", "./large", commit)
+    record = observer.look(drone, large)
+    assert record.environments[0][:2] == ("dev", 0)
+    (line,) = observer.real("drone-1")
+    wanted = {each.name: each for each in record.desired["dev"]}
+    assert (line.commit, line.content) == (commit, wanted["drone"].content)
+    assert (line.status, line.relation) == ("success", "current")
+    assert wanted["drone"].source_commit == promoted
+    head = observer.branch.head()
+    acme.clock.sleep(60)
+    observer.look(large, drone)
+    assert observer.branch.head() == head
+    assert not observer.document.changed
+
+
+def test_a_cluster_behind_is_told_and_catches_up(acme: Organisation, observer: Observer) -> None:
+    first = merged(acme)
+    observer.look(reported("drone-1", "./drone", first))
+    second = merged(acme, config="2")
+    observer.look(reported("drone-1", "./drone", first))
+    (line,) = observer.real("drone-1")
+    assert (line.status, line.relation) == ("success", "behind")
+    acme.clock.sleep(60)
+    observer.look(reported("drone-1", "./drone", second))
+    assert [(each.line.commit, each.line.relation) for each in observer.periods("drone-1")] == [
+        (first, "behind"),
+        (second, "current"),
+    ]
+
+
+def test_a_failure_is_a_period_and_a_gone_cluster_ends_it(
+    acme: Organisation, observer: Observer
+) -> None:
+    commit = merged(acme)
+    drone = reported("drone-1", "./drone", commit)
+    observer.look(drone)
+    failed = drone | {"state": "failed", "message": "out of memory"}
+    acme.clock.sleep(600)
+    observer.look(failed)
+    (line,) = observer.real("drone-1")
+    assert (line.status, line.reason) == ("failure", "out of memory")
+    acme.clock.sleep(600)
+    observer.look()
+    assert [each.status for each in observer.real("drone-1")] == ["gone"]
+    acme.clock.sleep(600)
+    observer.look(drone)
+    assert [each.line.status for each in observer.periods("drone-1")] == [
+        "success",
+        "failure",
+        "success",
+    ]
+    ends = [each.until for each in observer.periods("drone-1")]
+    assert None not in ends[:2]
+    assert ends[2] is None
+
+
+def test_a_source_that_does_not_answer_proves_nothing(
+    acme: Organisation, observer: Observer
+) -> None:
+    commit = merged(acme)
+    observer.look(reported("drone-1", "./drone", commit))
+    acme.clock.sleep(60)
+    record = observer.look(reports_command="exit 3")
+    assert observer.document.problems
+    assert [each.status for each in observer.real("drone-1")] == ["success"]
+    look = record.last_look("dev")
+    assert look is not None
+
+
+def test_a_branch_that_was_forced_away_leaves_its_clusters_off(
+    acme: Organisation, observer: Observer
+) -> None:
+    first = merged(acme)
+    second = merged(acme, config="2")
+    observer.look(reported("drone-1", "./drone", second))
+    acme.reset("dev", first, GITOPS)
+    acme.clock.sleep(60)
+    observer.look(reported("drone-1", "./drone", second))
+    (line,) = observer.real("drone-1")
+    assert (line.relation, line.commit) == ("off", second)
+
+
+def test_the_record_lies_in_the_control_plane_by_default(
+    acme: Organisation, observer: Observer
+) -> None:
+    commit = merged(acme)
+    drone = reported("drone-1", "./drone", commit)
+    acme.sandbox.repository(CONTROL_PLANE).private = False
+    with pytest.raises(UsageError, match="not private"):
+        observer.acme.run(
+            observe, ObserveInputs, cluster_reports="command", reports_command=program(drone)
+        )
+    result = acme.run(
+        observe,
+        ObserveInputs,
+        cluster_reports="command",
+        reports_command=program(drone),
+        record_public="true",
+    )
+    document = result.document
+    assert isinstance(document, ObserveDocument)
+    assert document.changed
+    head = acme.sandbox.git(CONTROL_PLANE).head("kalypso-observability")
+    assert document.commit == head
+
+
+def test_a_dry_run_writes_nothing(acme: Organisation, observer: Observer) -> None:
+    commit = merged(acme)
+    observer.look(reported("drone-1", "./drone", commit))
+    head = observer.branch.head()
+    acme.clock.sleep(60)
+    observer.look(dry_run="true")
+    assert observer.document.changed
+    assert observer.branch.head() == head
+
+
+def test_two_recorders_at_once_agree(
+    acme: Organisation, observer: Observer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = merged(acme)
+    drone, large = reported("drone-1", "./drone", commit), reported("large-1", "./large", commit)
+    observer.look(drone)
+    move = WritableRepository.move
+    calls: list[str] = []
+
+    def late(self: WritableRepository, branch: str, new: str, expected: str) -> None:
+        if not calls:
+            calls.append(new)
+            observer.look(drone, large)
+        move(self, branch, new, expected)
+
+    monkeypatch.setattr(WritableRepository, "move", late)
+    acme.clock.sleep(60)
+    observer.look(drone, large)
+    assert len(calls) == 1
+    assert {line.status for line in observer.real("large-1")} == {"success"}
+    assert len(observer.periods("large-1")) == 1
