@@ -23,6 +23,7 @@ from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
     Record,
+    Status,
     place_of,
 )
 from tests.observations.test_record import AT, desired, real
@@ -60,7 +61,7 @@ class Report(NamedTuple):
     """What one cluster says at a look; `missing` at a complete one means that it is gone."""
 
     content: str
-    status: str
+    status: Status
     transition: int
     reported: int
     missing: bool
@@ -85,14 +86,56 @@ looks = st.lists(
 )
 
 
+class Naive:
+    """The periods by the rules, told anew: one list for the target, one for each cluster."""
+
+    def __init__(self) -> None:
+        self.wanted: list[tuple[str, datetime]] = []
+        self.ran: list[list[tuple[str, str, datetime]]] = [[], []]
+        self._newest: list[int | None] = [None, None]
+
+    def merge(self, commits: list[DesiredLine], now: datetime) -> None:
+        for each in commits:
+            content, begins = (self.wanted or [("", each.since)])[-1]
+            if each.content != content:
+                self.wanted.append((each.content, max(begins, min(each.since, now))))
+                if len(self.wanted) == 1:
+                    self.wanted = [(each.content, min(each.since, now))]
+
+    def look(
+        self, number: int, report: Report, last: datetime | None, now: datetime, complete: bool
+    ) -> None:
+        past, known = self.ran[number], self._newest[number]
+        if report.missing:
+            if complete and past and past[-1][1] != "gone":
+                past.append((past[-1][0], "gone", now))
+            return
+        is_older = known is not None and report.reported < known
+        if not is_older and (not past or past[-1][:2] != (report.content, report.status)):
+            transition = AT + report.transition * MINUTE
+            is_between = last is not None and last < transition <= now
+            past.append((report.content, report.status, transition if is_between else now))
+            self._newest[number] = report.reported
+
+
+def seen_of(number: int, report: Report) -> Seen:
+    return Seen(
+        f"cluster-{number}",
+        "kalypso",
+        "",
+        "c" * 40,
+        report.content,
+        report.status,
+        transition=AT + report.transition * MINUTE,
+        reported=AT + report.reported * MINUTE,
+    )
+
+
 @settings(deadline=None)
 @given(looks, st.randoms(use_true_random=False))
 def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Random) -> None:
-    record, replay, now = Record(), Replay(), AT
+    record, replay, naive, now = Record(), Replay(), Naive(), AT
     branch: list[DesiredLine] = []
-    wanted_periods: list[tuple[str, datetime]] = []
-    real_periods: list[list[tuple[str, str, datetime]]] = [[], []]
-    newest: list[int | None] = [None, None]
     last: datetime | None = None
     for minutes, commits, said, is_complete in story:
         now += minutes * MINUTE
@@ -101,41 +144,10 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
             for n, (content, date) in enumerate(commits)
         ]
         branch += new
-        # The rules, told anew.
-        for each in new:
-            if each.content != (wanted_periods[-1][0] if wanted_periods else ""):
-                begins = min(each.since, now)
-                if wanted_periods:
-                    begins = max(begins, wanted_periods[-1][1])
-                wanted_periods.append((each.content, begins))
-        seen = []
+        naive.merge(new, now)
         for number, report in enumerate(said):
-            past = real_periods[number]
-            if report.missing:
-                if is_complete and past and past[-1][1] != "gone":
-                    past.append((past[-1][0], "gone", now))
-                continue
-            seen.append(
-                Seen(
-                    f"cluster-{number}",
-                    "kalypso",
-                    "",
-                    "c" * 40,
-                    report.content,
-                    report.status,
-                    transition=AT + report.transition * MINUTE,
-                    reported=AT + report.reported * MINUTE,
-                )
-            )
-            known = newest[number]
-            if known is not None and report.reported < known:
-                continue
-            if not past or past[-1][:2] != (report.content, report.status):
-                transition = AT + report.transition * MINUTE
-                is_between = last is not None and last < transition <= now
-                past.append((report.content, report.status, transition if is_between else now))
-                newest[number] = report.reported
-        # The product, with the look repeated and in any order.
+            naive.look(number, report, last, now, is_complete)
+        seen = [seen_of(number, each) for number, each in enumerate(said) if not each.missing]
         for _ in range(chance.randint(1, 3)):
             chance.shuffle(seen)
             look = BranchLook(URL, "dev", "h", {line("", "", AT).target: new or branch[-1:]})
@@ -157,16 +169,15 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
             replay.add(steps(record, after))
             record, new = after, []
         last = now
-    told = [(each.line.content, each.line.since) for each in replay.desired()]
-    assert told == wanted_periods
-    ends = [each.until for each in replay.desired()]
-    assert ends == [begins for _, begins in wanted_periods[1:]] + [None] * bool(wanted_periods)
+    told = [(each.line.content, each.line.since, each.until) for each in replay.desired()]
+    ends = [*(begins for _, begins in naive.wanted[1:]), None]
+    assert told == [(*period, end) for period, end in zip(naive.wanted, ends, strict=False)]
     assert sorted(
         (each.line.cluster, each.line.content, each.line.status, each.line.since)
         for each in replay.real()
     ) == sorted(
         (f"cluster-{number}", *period)
-        for number, past in enumerate(real_periods)
+        for number, past in enumerate(naive.ran)
         for period in past
         if period[1] != "gone"
     )

@@ -34,7 +34,10 @@ class Observer:
 
     def look(self, *clusters: dict[str, Any], **inputs: Any) -> Record:
         """Look once, and return the record."""
-        given: dict[str, Any] = {"cluster_reports": "command", "reports_command": program(*clusters)}
+        given: dict[str, Any] = {
+            "cluster_reports": "command",
+            "reports_command": program(*clusters),
+        }
         given |= {"record": str(self.folder), **inputs}
         result = self.acme.run(observe, ObserveInputs, **given)
         assert isinstance(result.document, ObserveDocument)
