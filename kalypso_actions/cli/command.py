@@ -224,7 +224,7 @@ def _kind(field: FieldInfo, *, as_texts: bool) -> tuple[Any, dict[str, Any]]:
         return (str, {"metavar": "true|false"}) if field.default else (bool, {})
     if as_texts:
         text = "|".join(choices) or option_of(field).metavar or "TEXT"
-        return str, {"metavar": text}
+        return list[str] if option_of(field).repeatable else str, {"metavar": text}
     if choices:
         return annotation, {}
     metavar: dict[str, Any] = {"metavar": option_of(field).metavar or None}

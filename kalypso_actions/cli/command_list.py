@@ -207,6 +207,20 @@ the same. In a clone of the control plane, --control-plane is not needed.
         ),
         failure="problems of environments or sources",
     ),
+    "where": LazyCommand(
+        "github_commands",
+        "Show which clusters have a workload, a version or a commit, since when.",
+        """\
+Reads the record that kalypso observe writes, at its newest look or at an
+earlier time. NAME is a workload, a target, a version, a commit of main, of a
+source or of a GitOps branch, a cluster, a cluster type or an environment.
+With a record in a folder, no token is needed.
+""",
+        examples=(
+            f"kalypso where hello-world {_PLANE}",
+            "kalypso where 0.4.2 --record ../record --at 2d",
+        ),
+    ),
     "report": LazyCommand(
         "local_commands",
         "Write one self-contained page about the whole fleet, and its data.",
@@ -288,7 +302,7 @@ token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso h
 GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
-    "Ask": ("explain", "status", "clusters", "history", "report"),
+    "Ask": ("explain", "status", "clusters", "where", "history", "report"),
     "Hold and go back": ("hold", "release", "rollback"),
     "Run by workflows": tuple(
         command.name for command in CHAIN if command.name not in {"preview", "rollback"}

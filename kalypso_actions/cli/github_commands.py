@@ -30,6 +30,7 @@ from kalypso_actions.inputs.chain import (
     ReleaseInputs,
     RollbackInputs,
     StatusInputs,
+    WhereInputs,
 )
 from kalypso_actions.inputs.local import DiffInputs
 from kalypso_actions.inputs.reading import checked_inputs
@@ -46,6 +47,7 @@ from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
 from kalypso_actions.report.terminal import ProgressDisplay, print_findings, print_line
+from kalypso_actions.report.where_document import WhereDocument, print_where
 from kalypso_actions.runner import read_job_context
 
 
@@ -182,6 +184,17 @@ class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
     def show(self, document: ClustersDocument) -> None:
         """Print the clusters of each branch."""
         print_clusters(stdout(), document)
+
+
+class WhereCommand(GitHubCommand[WhereInputs, WhereDocument]):
+    """`kalypso where`."""
+
+    model, document, place = WhereInputs, WhereDocument, "where:where"
+    echoed: ClassVar = {"name": "name"}
+
+    def show(self, document: WhereDocument) -> None:
+        """Print who has it."""
+        print_where(stdout(), document)
 
 
 class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):

@@ -11,9 +11,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AwareDatetime, Field, SecretStr
+from pydantic import AwareDatetime, BeforeValidator, Field, SecretStr
 
-from kalypso_actions.inputs.paths import Place, Sources
+from kalypso_actions.inputs.paths import Place, Sources, is_folder
 from kalypso_actions.inputs.values import (
     Commit,
     CommitId,
@@ -34,6 +34,7 @@ from kalypso_actions.inputs.values import (
     Strict,
     TreeInputs,
     Wheelhouse,
+    split_list_text,
 )
 from kalypso_actions.model.change_titles import TitleStyle
 from kalypso_actions.model.kinds import RegistrationText
@@ -527,6 +528,35 @@ class HistoryInputs(ChainInputs):
     ] = None
 
 
+Record = Annotated[
+    str,
+    Option(
+        "The record: owner/name[@branch], or a folder; default: the branch "
+        "kalypso-observability of the control plane."
+    ),
+]
+
+
+class WhereInputs(ChainInputs):
+    """Inputs of `kalypso where`."""
+
+    name: Annotated[
+        str,
+        Option(
+            "A workload, target, version, commit, cluster or cluster type.", "NAME", argument=True
+        ),
+    ]
+    record: Record = ""
+    at: Annotated[
+        str, Option("As it was then: 2026-03-01 12:00, 12:00, or 3h for three hours ago.", "TIME")
+    ] = ""
+
+    @property
+    def chain_repository(self) -> str:
+        """The repository of the chain; a record in a folder is read without GitHub."""
+        return self.record if is_folder(self.record) else self.control_plane
+
+
 class ClustersInputs(ClusterReportsInputs):
     """Inputs of `kalypso clusters`."""
 
@@ -536,19 +566,17 @@ class ClustersInputs(ClusterReportsInputs):
 
 
 class ObserveInputs(ClusterReportsInputs):
-    """Inputs of `kalypso observe`."""
+    """Inputs of `kalypso observe`; the control plane may be a path or a URL."""
 
     control_plane: Annotated[
-        str,
-        Option(
-            "The control plane: owner/name, or a path or URL that is read without GitHub; default: "
-            "the current repository."
-        ),
+        str, Option("The control plane, as owner/name; default: the current repository.")
     ] = ""
     source: Annotated[
         Sources,
+        BeforeValidator(split_list_text),
         Option(
-            "Read PATH, a git repository, instead of URL, without the network. Repeatable.",
+            "Read PATH, a git repository, instead of URL, without the network. The control "
+            "plane may be a path or a URL, too, which needs no GitHub. Repeatable.",
             "URL[@BRANCH]=PATH",
             repeatable=True,
         ),

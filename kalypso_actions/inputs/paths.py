@@ -151,3 +151,8 @@ def check_commit_to(commit_to: PathAtBranch | None, others: Mapping[str, object]
         if value:
             message = "only one of {option} and --commit-to is possible"
             raise PydanticCustomError("commit_to", message, {"option": option})
+
+
+def is_folder(place: str) -> bool:
+    """Return whether a place is a folder on this machine rather than owner/name."""
+    return place.startswith((".", "/", "~")) or Path(place).is_dir()

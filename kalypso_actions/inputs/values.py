@@ -204,6 +204,11 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
 
 
+def split_list_text(given: object) -> object:
+    """Split a text at commas and line ends; keep any other value."""
+    return split_list(given) if isinstance(given, str) else given
+
+
 def _repository(text: str) -> str:
     if text and owner_of(text) is None:
         raise fault("repository", text, "is not of the form owner/name")

@@ -33,7 +33,7 @@ OUTPUTS = {
     **{chain.name: dict(chain.document.OUTPUTS) for chain in ACTIONS.values()},
 }
 NAMES = (
-    *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll"),
+    *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll", "observe"),
     *("preview", "preview-comment", "rollback", "app-ci", "app-deploy", "app-notify"),
     *("app-poll", "app-check", "validate-workload"),
 )

@@ -56,9 +56,9 @@ Runs in the GitOps repository after a push to an environment's branch and starts
 in the control plane.
 """,
     "observe": """\
-Records what each environment should run, and what its clusters run, since when: the answers to
-`kalypso where`, `drift` and `history`. Run it hourly in the control plane, with a GitHub
-environment whose identity may read the clusters and that asks no reviewer.
+Records what each environment should run, and what its clusters run, since when; `kalypso where`
+answers from it: see [what runs where](../guide/record.md). Run it hourly in the control plane, with
+a GitHub environment whose identity may read the clusters and that asks no reviewer.
 """,
     "poll": """\
 Starts `schedule` for environments whose inputs have changed, such as a registered repository, and

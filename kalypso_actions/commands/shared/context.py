@@ -156,6 +156,9 @@ class CommandContext:
         return known[name]
 
 
+NO_TOKEN: Final = TokenAuth("none")
+"""The token of a client of GitHub that nobody asks."""
+
 OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
 """The protocols for a control plane that a person names by a path or URL."""
 
@@ -173,9 +176,11 @@ def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandCont
         raise UsageError(f"{inputs.chain_input} is needed", advice="write it as owner/name")
     server = GitHubServer.of_environment(runtime.environment)
     is_elsewhere = not owner_of(control_plane)
+    has_token = inputs.app_id or inputs.token.get_secret_value()
+    is_asked = not is_elsewhere or bool(has_token)
     github = GitHub(
         server,
-        TokenAuth("") if is_elsewhere else _auth(inputs),
+        _auth(inputs) if is_asked else NO_TOKEN,
         runtime.environment,
         runtime.sleep,
         runtime.now,
@@ -185,22 +190,23 @@ def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandCont
     table = CredentialTable.parse(inputs.git_credentials.get_secret_value())
 
     def authorize(url: str) -> str:
-        return table.authorize(url) or github.authorize(url)
+        return table.authorize(url) or (github.authorize(url) if is_asked else "")
 
     trusted = TrustedRepositories(authorize)
-    allowed = AllowedRepositories(
-        inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
-    )
+    check: Callable[[str], None] | None = None  # a person may read what they name
+    if not is_elsewhere:
+        check = AllowedRepositories(
+            inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
+        ).check
     with RemoteRepositories(
         runtime.programs,
         protocols=OF_A_PERSON if is_elsewhere else server.git_protocols,
         credentials=trusted.authorize,
         sleep=runtime.sleep,
-        check=(lambda _: None) if is_elsewhere else allowed.check,
+        check=check or (lambda _: None),
         with_files=[f"{server.server_url}/{control_plane}"],
     ) as remotes:
         given = inputs.source if isinstance(inputs, ObserveInputs) else ()
-        check = None if is_elsewhere else allowed.check
         repositories = Repositories(given, remotes, runtime.programs, check=check)
         replayed = inputs.now if isinstance(inputs, PlanInputs) else None
         runtime = dataclasses.replace(runtime, started=replayed or runtime.started)

@@ -19,6 +19,7 @@ from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
 from kalypso_actions.commands.shared.local_commits import AUTHOR
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import CommitBy, Push
 from kalypso_actions.observations.periods import Replay, Step
@@ -184,8 +185,7 @@ def record_branch(
     """
     place = place or context.control_plane
     repository, _, branch = place.partition("@")
-    is_folder = place.startswith((".", "/", "~")) or Path(place).is_dir()
-    if is_folder or not owner_of(repository):
+    if is_folder(place) or not owner_of(repository):
         return FolderRecord.open(Path(place).expanduser(), context.runtime.programs, create=create)
     remote = RemoteRecord(context, repository, branch or BRANCH, commit_by)
     if not may_be_public:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.periods import RealPeriod
 from kalypso_actions.observations.record import RealLine, Record
 from kalypso_actions.report.observe_document import ObserveDocument
+from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.report_sources import program, reported
@@ -227,3 +229,75 @@ def test_two_recorders_at_once_agree(
     assert len(calls) == 1
     assert {line.status for line in observer.real("large-1")} == {"success"}
     assert len(observer.periods("large-1")) == 1
+
+
+def asked(observer: Observer, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """Ask `kalypso where` at the terminal, without a token."""
+    done = call_kalypso("where", *arguments, "--record", str(observer.folder), "--output", "json")
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}
+
+
+def test_where_says_who_has_it_now_and_then(acme: Organisation, observer: Observer) -> None:
+    promoted = main_commit(acme)
+    first = merge(acme, promoted)
+    observer.look(reported("drone-1", "./drone", first), reported("large-1", "./large", first))
+    before = acme.clock()
+    acme.clock.sleep(3600)
+    second = merged(acme, config="2")
+    drone = reported("drone-1", "./drone", second, "failed") | {"message": "out of memory"}
+    observer.look(drone, reported("large-1", "./large", first))
+    for name, clusters in [
+        ("drone-1", ["drone-1"]),
+        ("DRONE", ["drone-1"]),
+        (second[:7], ["drone-1"]),
+        (promoted, ["large-1"]),
+        (first[:12], ["large-1"]),
+        ("dev", ["drone-1", "large-1"]),
+    ]:
+        status, document = asked(observer, name)
+        of_dev = [each for each in document["states"] if each["environment"] == "dev"]
+        assert (status, [each["clusterName"] for each in of_dev]) == (0, clusters), name
+    _, document = asked(observer, "drone-1")
+    (state,) = [each for each in document["states"] if each["environment"] == "dev"]
+    assert (state["status"], state["relation"], state["reason"]) == (
+        "failure",
+        "current",
+        "out of memory",
+    )
+    _, document = asked(observer, "large-1")
+    (state,) = [each for each in document["states"] if each["environment"] == "dev"]
+    assert (state["relation"], state["gitopsCommit"]) == ("behind", first)
+    _, document = asked(observer, "drone-1", "--at", f"{before:%Y-%m-%dT%H:%M:%SZ}")
+    (state,) = [each for each in document["states"] if each["environment"] == "dev"]
+    assert (state["status"], state["relation"], state["gitopsCommit"]) == (
+        "success",
+        "current",
+        first,
+    )
+
+
+def test_where_names_what_is_meant(acme: Organisation, observer: Observer) -> None:
+    assert asked(observer, "drone-1")[0] == 2
+    observer.look(reported("drone-1", "./drone", merged(acme)))
+    done = call_kalypso("where", "dron-1", "--record", str(observer.folder))
+    assert done.returncode == 2
+    assert "did you mean drone-1?" in done.stderr
+    assert asked(observer, "drone-1", "--at", "yesterday")[0] == 2
+
+
+def test_a_control_plane_on_this_machine_needs_no_github(
+    acme: Organisation, observer: Observer
+) -> None:
+    commit = merged(acme)
+    git = {name: str(acme.sandbox.git(name).git_dir) for name in (CONTROL_PLANE, GITOPS)}
+    looked = call_kalypso(
+        "observe",
+        *("--control-plane", git[CONTROL_PLANE], "--record", str(observer.folder)),
+        *("--source", f"{acme.url(GITOPS)}={git[GITOPS]}"),
+        *("--source", f"{acme.url(CONTROL_PLANE)}={git[CONTROL_PLANE]}"),
+        *("--cluster-reports", "command", "--now", "2026-03-02T12:00:00Z"),
+        *("--reports-command", program(reported("drone-1", "./drone", commit))),
+    )
+    assert looked.returncode == 0, looked.stderr
+    (line,) = observer.real("drone-1")
+    assert (line.relation, f"{line.since:%Y-%m-%dT%H:%M:%S}") == ("current", "2026-03-02T12:00:00")

@@ -1,0 +1,61 @@
+"""`kalypso where`: which clusters have a workload, a version or a commit, since when."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import islice
+
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.record import record_branch, replay
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.chain import WhereInputs
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.observations import questions
+from kalypso_actions.report.where_document import ClusterStateEntry, WhereDocument
+
+MOST_NAMES = 10_000
+"""Names among which a similar one is looked for."""
+
+
+def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
+    """Return who has what a name is about, now or at a time.
+
+    Raises UsageError for a name that the record does not have, and KalypsoError without a record.
+    """
+    branch = record_branch(context, inputs.record)
+    head = branch.head()
+    if not head:
+        raise KalypsoError(
+            "there is no record yet", Location(branch.name), "kalypso observe writes one"
+        )
+    periods = replay(branch, head)
+    now = context.runtime.now()
+    at = questions.moment(inputs.at, now) if inputs.at else now
+    everything = list(questions.states(periods, at))
+    found = questions.where(everything, inputs.name)
+    if not found:
+        names = list(islice(questions.known_names(everything), MOST_NAMES))
+        similar = nearest(inputs.name.lower(), names)
+        raise UsageError(
+            f"no cluster had {inputs.name!r} at that time"
+            if inputs.at
+            else f"no cluster has {inputs.name!r}",
+            Location(branch.name),
+            f"did you mean {similar}?"
+            if similar
+            else "name a workload, a target, a version, a commit, a cluster or a cluster type",
+        )
+    looks = [look.at for look in periods.looks.values() if look.at <= at]
+    return WhereDocument(
+        record=branch.name,
+        name=inputs.name,
+        at=at,
+        observed_at=max(looks, default=periods.at),
+        states=tuple(
+            ClusterStateEntry.model_validate(
+                {key: value for key, value in asdict(each).items() if key != "names"}
+                | {"cluster_name": each.cluster_name}
+            )
+            for each in found
+        ),
+    )
