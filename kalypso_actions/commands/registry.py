@@ -386,8 +386,9 @@ CHAIN: Final = (
         failure="a source of cluster reports that does not answer",
         icon="activity",
         permissions=(
-            READS_MAIN,
-            Permission(CONTROL_PLANE, "contents", "write", "writes the record", "a record there"),
+            Permission(
+                CONTROL_PLANE, "contents", "write", "reads the environments, writes the record"
+            ),
             Permission(
                 CONTROL_PLANE,
                 "id-token",

@@ -11,7 +11,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import WhereInputs
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.observations import questions
-from kalypso_actions.report.where_document import ClusterStateEntry, WhereDocument
+from kalypso_actions.report.where_document import WhereDocument, WhereEntry
 
 MOST_NAMES = 10_000
 """Names among which a similar one is looked for."""
@@ -52,7 +52,7 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
         at=at,
         observed_at=max(looks, default=periods.at),
         states=tuple(
-            ClusterStateEntry.model_validate(
+            WhereEntry.model_validate(
                 {key: value for key, value in asdict(each).items() if key != "names"}
                 | {"cluster_name": each.cluster_name}
             )

@@ -143,9 +143,24 @@ def _folders_in(listing: str, outer: str, start: int, end: int) -> Iterator[List
     ]
     bounds = [*(line.start() for line in folders), end]
     for line, limit in zip(folders, bounds[1:], strict=True):
-        last = listing.rfind(f"\t{line[1]}/", line.end(), limit)
+        last = _last_below(listing, f"{line[1]}/", line.end(), limit)
         stop = listing.find("\0", last, limit) if last >= 0 else line.end()
         yield ListedFolder(line[1], listing, line.start(), stop if stop >= 0 else limit)
+
+
+def _last_below(listing: str, folder: str, start: int, end: int) -> int:
+    """Return a place in the last line of a folder's files between two places; -1 for none.
+
+    The path of another file may have a tab, and the folder behind it.
+    """
+    place = listing.rfind(f"\t{folder}", start, end)
+    while place >= 0:
+        line = _LINE.match(listing, listing.rfind("\0", 0, place))
+        if line and line[4].startswith(folder):
+            return place
+        # One long path may have many tabs: go on before it.
+        place = listing.rfind(f"\t{folder}", start, line.start() if line else place)
+    return -1
 
 
 def _parsed(text: str) -> dict[str, FileEntry]:

@@ -1,6 +1,6 @@
 """What each environment should run and what its clusters run, since when: the record.
 
-record = Record.parse(files)                      # the files of the branch `kalypso-observability`
+record = ObservationRecord.parse(files)           # the files of the branch `kalypso-observability`
 seen, look = observed(record, ...)                # desired.py and real.py compare a look with it
 files = replace(record, ...).files()              # one commit for each look with changes
 periods = replay(commits)                         # from the lines that each commit adds

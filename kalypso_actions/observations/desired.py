@@ -10,7 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from kalypso_actions.observations.record import BranchHead, DesiredLine, Record, TargetKey
+from kalypso_actions.observations.record import (
+    BranchHead,
+    DesiredLine,
+    ObservationRecord,
+    TargetKey,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +73,13 @@ def renamed(period: DesiredLine, line: DesiredLine) -> DesiredLine:
 
 
 def desired_after(
-    record: Record,
+    record: ObservationRecord,
     environment: str,
     branches: Iterable[BranchLook],
     now: datetime,
     *,
     is_complete: bool = True,
-) -> Record:
+) -> ObservationRecord:
     """Return the record with what the branches of an environment want at `now`.
 
     A target that no branch carries wants nothing from `now` on, if the look `is_complete`: a
@@ -102,7 +107,9 @@ def desired_after(
     )
 
 
-def branches_after(record: Record, branches: Iterable[BranchLook]) -> tuple[BranchHead, ...]:
+def branches_after(
+    record: ObservationRecord, branches: Iterable[BranchLook]
+) -> tuple[BranchHead, ...]:
     """Return how far each branch has been read after a look."""
     heads = {(each.repository, each.branch): each for each in record.branches}
     for look in branches:

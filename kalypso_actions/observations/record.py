@@ -161,7 +161,7 @@ Real = Mapping[tuple[str, str], tuple[RealLine, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ObservationRecord:
     """The record after a look. Mappings are by environment."""
 
     environments: tuple[RecordedEnvironment, ...] = ()
@@ -173,7 +173,7 @@ class Record:
     observed: tuple[Observation, ...] = ()
 
     @classmethod
-    def parse(cls, files: Mapping[str, bytes], repository: str = "") -> Record:
+    def parse(cls, files: Mapping[str, bytes], repository: str = "") -> ObservationRecord:
         """Read the files of a commit of the record; no files: nothing was recorded yet.
 
         Raises KalypsoError with file and line for a line that does not parse, and for another

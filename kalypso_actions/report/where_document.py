@@ -13,7 +13,7 @@ from kalypso_actions.report.escaping import escape_log_line
 from kalypso_actions.report.terminal import print_line, print_table
 
 
-class ClusterStateEntry(OutputDocument):
+class WhereEntry(OutputDocument):
     """What a cluster runs of a target; see the guide's page on the record for the fields."""
 
     environment: str
@@ -41,7 +41,7 @@ class WhereDocument(OutputDocument):
     name: str = ""
     at: datetime | None = None
     observed_at: datetime | None = None
-    states: tuple[ClusterStateEntry, ...] = ()
+    states: tuple[WhereEntry, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
 
@@ -71,7 +71,7 @@ def print_where(console: Console, document: WhereDocument) -> None:
     print_line(console, f"{counted(clusters, 'cluster')}; {looked}")
 
 
-def _state(entry: ClusterStateEntry) -> str:
+def _state(entry: WhereEntry) -> str:
     words = entry.status.replace("_", " ")
     if entry.relation != "current":
         words = f"{words}, {entry.relation}"

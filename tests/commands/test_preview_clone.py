@@ -139,7 +139,7 @@ def test_an_environment_without_a_branch_is_placed_at_its_object(clone: Path) ->
     (clone / ".environments" / "prod.yaml").write_text(environment("prod"))
     git(clone, "add", ".environments")
     git(clone, "commit", "--quiet", "--message", "Change")
-    assert "problem .environments/prod.yaml:1" in call_kalypso("preview").stdout
+    assert "problem .environments/prod.yaml:4:" in call_kalypso("preview").stdout
 
 
 def test_head_is_the_commit_that_is_checked_out(clone: Path) -> None:

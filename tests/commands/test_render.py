@@ -140,8 +140,9 @@ def test_a_registration_to_nowhere_is_a_warning(planes: Path) -> None:
     done = render(planes)
     assert done.returncode == 0
     assert "the application of WorkloadRegistration 'lost' is missing from" in done.stdout
-    # And a ConfigMap not for the platform, a map in one, and a Kustomization without an interval.
-    assert "4 warnings" in done.stdout
+    # And a ConfigMap not for the platform, a map in one, a Kustomization without an interval, and
+    # an option of Argo CD that is none.
+    assert "5 warnings" in done.stdout
     assert "apps/archive-of-old is not a folder" in done.stdout
 
 

@@ -137,6 +137,7 @@ ADDITIONS: Final = (
         for method, path, reason in (
             ("POST", "statuses/{sha}", "no such commit, a text too long, too many of a context"),
             ("POST", "environments/{environment_name}/variables", "the name cannot be one"),
+            ("POST", "actions/variables", "the name cannot be one"),
             (
                 "POST",
                 "actions/workflows/{workflow_id}/dispatches",
@@ -144,12 +145,9 @@ ADDITIONS: Final = (
             ),
         )
     ),
-    Addition(
-        "POST",
-        f"{_REPOSITORY}/environments/{{environment_name}}/variables",
-        409,
-        "basic-error",
-        "there is such a variable",
+    *(
+        Addition("POST", f"{_REPOSITORY}/{path}/variables", 409, "basic-error", "it exists")
+        for path in ("environments/{environment_name}", "actions")
     ),
     Addition("*", "*", 500, "basic-error", "an error of GitHub's own"),
     Addition("*", "*", 502, "basic-error", "an error of GitHub's own"),

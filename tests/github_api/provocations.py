@@ -284,6 +284,9 @@ ENVIRONMENTS: Final = (
     Provocation(200, "GET", "environments/{environment}/variables/NEXT"),
     Provocation(404, "GET", "environments/{environment}/variables/NOTHING"),
     Provocation(200, "GET", "actions/variables?per_page=1"),
+    Provocation(201, "POST", "actions/variables", {"name": "THIRD", "value": "1"}),
+    Provocation(409, "POST", "actions/variables", {"name": "FIRST", "value": "1"}),
+    Provocation(422, "POST", "actions/variables", {"name": "1-2", "value": "1"}),
 )
 
 SETTINGS: Final = (
@@ -306,6 +309,7 @@ REPOSITORIES: Final = (
     Provocation(422, "POST", "/orgs/acme/repos", {"name": "fleet"}),
     Provocation(404, "POST", "/orgs/nobody/repos", {"name": "{name}"}),
     Provocation(200, "GET", "/rate_limit"),
+    Provocation(200, "GET", "/user"),
 )
 
 _TOKENS: Final = "/app/installations/{installation_id}/access_tokens"

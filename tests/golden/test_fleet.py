@@ -81,10 +81,13 @@ def test_dev_onto_an_existing_tree(tmp_path: Path) -> None:
     assert [warning.message for warning in document.warnings] == [
         "ConfigMap 'not-for-the-platform' is not platform configuration, because it has no label "
         "platform-config",
+        "Template 'argocd': Application 'archive-store': spec.syncPolicy.syncOptions.1: "
+        "'{{ stays as it is in a list }}' is invalid (archive-store on lab; also for 1 other "
+        "assignment)",
         "Template 'flux': Kustomization 'clinic-web': spec: the field interval is missing "
         "(clinic-web on ward; also for 1 other assignment)",
-        "Template 'platform-config': ConfigMap 'platform-config': data.LOG is a map, not a text "
-        "(clinic-web on ward; also for 1 other assignment)",
+        "Template 'platform-config': ConfigMap 'platform-config': data.LOG is a map, not a text; "
+        "LOG is set in configs/all.yaml:9 (clinic-web on ward; also for 1 other assignment)",
         "registration 'lost': https://git.example/acme/lost: "
         "tests/golden/fleet/apps/not-there is not a folder",
     ]

@@ -53,6 +53,11 @@ def test_single_files_are_found_without_the_others(paths: set[str], size: str) -
     assert len(whole.tree_ids) == len(folders_of(paths))
 
 
+def test_a_path_with_a_tab_is_of_no_folder_behind_it() -> None:
+    folders = listing({"a/a/a", "x\ta/a/a"}).folders("a")
+    assert {name: folder.files() for name, folder in folders.items()} == {"a": ["a/a/a"]}
+
+
 @given(PATHS.map(without_blocked), st.data())
 def test_folders_and_the_rest_make_the_whole(paths: set[str], data: st.DataObject) -> None:
     outer = data.draw(st.sampled_from(["", *sorted(folders_of(paths))]))

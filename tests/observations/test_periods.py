@@ -22,7 +22,7 @@ from kalypso_actions.observations.real import Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
-    Record,
+    ObservationRecord,
     Status,
     place_of,
 )
@@ -44,7 +44,7 @@ def line(commit: str, content: str, since: datetime) -> DesiredLine:
     )
 
 
-def steps(before: Record, after: Record) -> list[Step]:
+def steps(before: ObservationRecord, after: ObservationRecord) -> list[Step]:
     """Return the lines that a commit of the record changes, as git shows them."""
     old, new = before.files(), after.files()
     changed = []
@@ -134,7 +134,7 @@ def seen_of(number: int, report: Report) -> Seen:
 @settings(deadline=None)
 @given(looks, st.randoms(use_true_random=False))
 def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Random) -> None:
-    record, replay, naive, now = Record(), Replay(), Naive(), AT
+    record, replay, naive, now = ObservationRecord(), Replay(), Naive(), AT
     branch: list[DesiredLine] = []
     last: datetime | None = None
     for minutes, commits, said, is_complete in story:
@@ -165,7 +165,7 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
                 real={("dev", "small"): lines} if lines else {},
                 observed=(Observation("dev", now, is_complete),),
             )
-            after = Record.parse(after.files())
+            after = ObservationRecord.parse(after.files())
             replay.add(steps(record, after))
             record, new = after, []
         last = now
@@ -186,7 +186,10 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
 def test_a_rewritten_branch_with_the_same_content_begins_no_period() -> None:
     target = line("", "", AT).target
     first = desired_after(
-        Record(), "dev", [BranchLook(URL, "dev", "1", {target: [line("1", "a", AT)]})], AT
+        ObservationRecord(),
+        "dev",
+        [BranchLook(URL, "dev", "1", {target: [line("1", "a", AT)]})],
+        AT,
     )
     again = BranchLook(URL, "dev", "2", {target: [line("2", "a", AT + MINUTE)]})
     assert desired_after(first, "dev", [again], AT + 2 * MINUTE) == first
@@ -195,7 +198,7 @@ def test_a_rewritten_branch_with_the_same_content_begins_no_period() -> None:
 def test_a_branch_that_cannot_be_read_changes_nothing() -> None:
     target = line("", "", AT).target
     look = BranchLook(URL, "dev", "1", {target: [line("1", "a", AT)]})
-    first = desired_after(Record(), "dev", [look], AT)
+    first = desired_after(ObservationRecord(), "dev", [look], AT)
     unread = BranchLook(URL, "dev", "", {target: ()}, is_read=False)
     assert desired_after(first, "dev", [unread], AT + MINUTE) == first
 
@@ -203,7 +206,7 @@ def test_a_branch_that_cannot_be_read_changes_nothing() -> None:
 def test_a_renamed_target_keeps_its_period() -> None:
     target = line("", "", AT).target
     look = BranchLook(URL, "dev", "1", {target: [line("1", "a", AT)]})
-    first = desired_after(Record(), "dev", [look], AT)
+    first = desired_after(ObservationRecord(), "dev", [look], AT)
     look = BranchLook(URL, "dev", "1", {target: [line("1", "a", AT)._replace(name="store")]})
     (after,) = desired_after(first, "dev", [look], AT + MINUTE).desired["dev"]
     (before,) = first.desired["dev"]

@@ -14,9 +14,9 @@ from kalypso_actions.observations.record import (
     BranchHead,
     DesiredLine,
     Observation,
+    ObservationRecord,
     PromotionLine,
     RealLine,
-    Record,
     RecordedEnvironment,
     line_of,
     parse_line,
@@ -62,7 +62,7 @@ def real(**fields: object) -> RealLine:
 @given(st.data())
 def test_a_record_is_read_back(data: st.DataObject) -> None:
     environment = data.draw(names)
-    record = Record(
+    record = ObservationRecord(
         environments=(RecordedEnvironment(environment, 0, data.draw(texts), data.draw(texts)),),
         desired={environment: (desired(name=data.draw(texts), since=data.draw(times)),)},
         desired_before={environment: (desired(path=data.draw(texts)),)},
@@ -80,7 +80,7 @@ def test_a_record_is_read_back(data: st.DataObject) -> None:
         observed=(Observation(environment, AT, data.draw(st.booleans())),),
     )
     files = record.files()
-    assert Record.parse(files) == record
+    assert ObservationRecord.parse(files) == record
     assert all(".." not in path.split("/") for path in files)
     assert all(
         text.decode().isprintable()
@@ -126,7 +126,7 @@ def test_a_reason_is_cut() -> None:
 )
 def test_a_damaged_record_is_refused(files: dict[str, bytes], fault: str) -> None:
     with pytest.raises(KalypsoError, match=fault) as refused:
-        Record.parse(files, "record")
+        ObservationRecord.parse(files, "record")
     where = refused.value.problems[0].where
     assert where is not None
     assert where.repository == "record"

@@ -71,6 +71,7 @@ GET     R/actions/organization-variables
 GET     R/actions/permissions
 GET     R/actions/permissions/workflow
 GET     R/actions/variables
+POST    R/actions/variables
 
 GET     /app/installations
 GET     /orgs/{org}/installation
@@ -78,6 +79,7 @@ GET     /users/{username}/installation
 GET     R/installation
 POST    /app/installations/{installation_id}/access_tokens
 GET     /rate_limit
+GET     /user
 """
 
 OPERATIONS: tuple[tuple[str, str], ...] = tuple(

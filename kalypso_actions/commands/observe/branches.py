@@ -16,7 +16,7 @@ from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.desired import BranchLook
 from kalypso_actions.observations.real import Ancestry, Wanted
-from kalypso_actions.observations.record import DesiredLine, Record, TargetKey
+from kalypso_actions.observations.record import DesiredLine, ObservationRecord, TargetKey
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 CONTENT_DIGITS: Final = 16
@@ -54,7 +54,10 @@ class ReadBranch:
 
 
 def read_branch(
-    repositories: Repositories, record: Record, place: BranchTargets, reported: Collection[str]
+    repositories: Repositories,
+    record: ObservationRecord,
+    place: BranchTargets,
+    reported: Collection[str],
 ) -> ReadBranch:
     """Read a branch and what it wants of its targets; `reported` are the commits of clusters.
 
@@ -132,7 +135,7 @@ class _Known:
     real_commits: Set[str]
 
 
-def _known(record: Record, place: BranchTargets) -> _Known:
+def _known(record: ObservationRecord, place: BranchTargets) -> _Known:
     key = repository_key(place.url)
     desired = record.desired.get(place.environment, ())
     lines = [

@@ -27,24 +27,24 @@ from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.record import (
     RecordBranch,
+    push_of_record,
     read_record,
     record_branch,
-    write_record,
 )
-from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.writes import Push
 from kalypso_actions.observations.desired import BranchLook, branches_after, desired_after
 from kalypso_actions.observations.real import Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
-    Record,
+    ObservationRecord,
     RecordedEnvironment,
     TargetKey,
 )
-from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.observe_document import (
     ObservedEnvironmentEntry,
@@ -80,55 +80,63 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
     with closing(open_cluster_reports(inputs, context)) as reports:
         look = read_look(context.reader, context.url(context.control_plane), reports, at)
     context.remotes.forget_heads()
-    head, before, after, warnings = _compared(branch, look, context.repositories)
+    compared = _compared(branch, look, context.repositories)
     document = ObserveDocument(
         control_plane=context.control_plane,
         record=branch.name,
         at=at,
-        commit=head,
-        changed=after != before,
-        environments=tuple(_entry(each.name, after) for each in look.environments),
-        warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *warnings))),
+        commit=compared.head,
+        changed=compared.write is not None,
+        environments=tuple(_entry(each.name, compared.after) for each in look.environments),
+        warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *compared.warnings))),
         problems=ProblemEntry.all_of(look.problems),
     )
-    if not inputs.dry_run and after != before:
-        head, after = _write(branch, look, context.repositories, (head, before, after))
-        document = document.model_copy(update={"commit": head})
-    context.runtime.log(f"{DRY_RUN if inputs.dry_run else observe_headline(document)}.")
+    if inputs.dry_run:
+        return dry_run_result("observe", document, filter(None, [compared.write]), context)
+    if compared.write:
+        commit = _carry_out(branch, look, context.repositories, compared)
+        document = document.model_copy(update={"commit": commit})
+    context.runtime.log(f"{observe_headline(document)}.")
     return CommandResult(document, observe_summary(document), failed=bool(look.problems))
 
 
-def _write(
-    branch: RecordBranch,
-    look: Look,
-    repositories: Repositories,
-    compared: tuple[str, Record, Record],
-) -> tuple[str, Record]:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """A look beside the record at `head`: the record after it, and the write if it differs."""
+
+    head: str
+    after: ObservationRecord
+    write: Push | None
+    warnings: tuple[Problem, ...]
+
+
+def _carry_out(
+    branch: RecordBranch, look: Look, repositories: Repositories, compared: _Compared
+) -> str:
     """Write a look; compare it again with the record if another recorder was faster.
 
-    Return the commit and the record. Raises PushConflictError after many attempts.
+    Return the commit of the record. Raises PushConflictError after many attempts.
     """
-    for _ in range(ATTEMPTS - 1):
-        head, before, after = compared
+    for attempt in range(1, ATTEMPTS + 1):
+        if compared.write is None:
+            break
         try:
-            return write_record(branch, head, before, after, MESSAGE, look.at), after
+            return branch.carry_out(compared.write, look.at)
         except PushConflictError:
-            head, before, after, _ = _compared(branch, look, repositories)
-            compared = head, before, after
-    head, before, after = compared
-    return write_record(branch, head, before, after, MESSAGE, look.at), after
+            if attempt == ATTEMPTS:
+                raise
+            compared = _compared(branch, look, repositories)
+    return compared.head
 
 
-def _compared(
-    branch: RecordBranch, look: Look, repositories: Repositories
-) -> tuple[str, Record, Record, tuple[Problem, ...]]:
-    """Return the record's head, the record before and after the look, and warnings."""
+def _compared(branch: RecordBranch, look: Look, repositories: Repositories) -> _Compared:
+    """Compare a look with the newest record. Raises KalypsoError if that cannot be read."""
     head, before = read_record(branch)
     after, warnings = after_look(before, look, repositories)
-    return head, before, after, warnings
+    return _Compared(head, after, push_of_record(branch, head, before, after, MESSAGE), warnings)
 
 
-def _entry(environment: str, record: Record) -> ObservedEnvironmentEntry:
+def _entry(environment: str, record: ObservationRecord) -> ObservedEnvironmentEntry:
     """Return the numbers of an environment."""
     lines = [
         line
@@ -178,8 +186,8 @@ def read_look(reader: Reader, control_plane: str, reports: AddedReports, at: dat
 
 
 def after_look(
-    record: Record, look: Look, repositories: Repositories
-) -> tuple[Record, tuple[Problem, ...]]:
+    record: ObservationRecord, look: Look, repositories: Repositories
+) -> tuple[ObservationRecord, tuple[Problem, ...]]:
     """Return the record after a look, and the problems of branches that cannot be read."""
     problems: list[Problem] = []
     for environment in look.environments:
@@ -206,11 +214,11 @@ def after_look(
 
 
 def _with_environment(
-    record: Record,
+    record: ObservationRecord,
     environment: EnvironmentTargets,
     look: Look,
     read: Mapping[tuple[str, str, str], ReadBranch],
-) -> Record:
+) -> ObservationRecord:
     """Return the record with one environment after the look."""
     name = environment.name
     looks = [each.look for each in read.values()]

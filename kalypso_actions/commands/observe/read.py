@@ -46,7 +46,7 @@ NOBODY: Final = DesiredLine("", "", "", "", "", "", "", "", "", "", "", "", "", 
 
 
 @dataclass(frozen=True, slots=True)
-class PlatformBranch:
+class PlatformLook:
     """A GitOps branch of an environment, and its tree before the reports were read.
 
     `reconcilers` are the documents of the assignments' `reconciler.yaml`, by path.
@@ -69,7 +69,7 @@ class EnvironmentTargets:
     position: int
     repository: str
     branch: str
-    platform: tuple[PlatformBranch, ...]
+    platform: tuple[PlatformLook, ...]
     applications: tuple[BranchTargets, ...]
     problems: tuple[Problem, ...] = ()
     is_complete: bool = True
@@ -146,7 +146,7 @@ def _read_environment(
 
 def _platform(
     reader: Reader, fleet: Fleet, environment: str
-) -> Iterator[tuple[PlatformBranch, BaseTree]]:
+) -> Iterator[tuple[PlatformLook, BaseTree]]:
     """Yield the GitOps branches of an environment with their trees."""
     for repo in fleet.gitops_repos:
         folder = gitops_folder(repo.target.path, repo.where)
@@ -167,7 +167,7 @@ def _platform(
         )
         targets = BranchTargets(environment, repo.target.repo, repo.target.branch, lines, folder)
         followed = tree.followed(repo.target.repo, repo.target.branch, commits)
-        yield PlatformBranch(targets, tree, followed, _reconcilers(files, folder)), base
+        yield PlatformLook(targets, tree, followed, _reconcilers(files, folder)), base
 
 
 def _reconcilers(files: RevisionFiles, folder: str) -> Mapping[str, Sequence[object]]:
@@ -214,7 +214,7 @@ def read_reports(
     asked: dict[tuple[str, str], _Answer] = {}
     found: list[Reported] = []
     for environment in environments:
-        platform: list[tuple[PlatformBranch, _Answer]] = []
+        platform: list[tuple[PlatformLook, _Answer]] = []
         for branch in environment.platform:
             answer = _ask(reports, branch.followed)
             asked[branch.targets.url, branch.targets.branch] = answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from kalypso_actions.clients.github import GitHubError, repositories
@@ -214,7 +213,7 @@ def preview_clone(inputs: PreviewInputs, context: LocalContext) -> PreviewDocume
             read_sides(reader, change, inputs, with_base_trees=False),
             inputs,
             context.progress,
-            context.now or datetime.now(UTC),
+            context.now,
         )
         document, diffs = preview_result(
             request,

@@ -117,9 +117,12 @@ class ComparedBranch:
 
 
 def compare(
-    branch: BranchSides, inputs: PreviewInputs, progress: Progress, now: datetime
+    branch: BranchSides, inputs: PreviewInputs, progress: Progress, now: datetime | None
 ) -> ComparedBranch:
-    """Plan the environments of the changed branch with both commits, and compare them."""
+    """Plan the environments of the changed branch with both commits, and compare them.
+
+    Without the time `now`, nothing is said of what keeps commits out.
+    """
     environments, scopes = [], []
     for sides in branch.environments:
         schedulers, notes = _schedulers(sides.name, branch, inputs)
@@ -131,7 +134,7 @@ def compare(
         scopes.append(_scopes(sides, change))
         notes = (*notes, *sides.head.unread(), *sides.warnings, *_unjudged(sides, change))
         head, closed = sides.head.snapshot, LETS_IN
-        if head:
+        if head and now:
             closed = closed_by(sides.name, head.own, now)
         waiting_for = closed.description
         environments.append(

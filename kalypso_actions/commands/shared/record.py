@@ -23,11 +23,9 @@ from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import CommitBy, Push
 from kalypso_actions.observations.periods import Replay, Step
-from kalypso_actions.observations.record import Record, place_of
+from kalypso_actions.observations.record import ObservationRecord, place_of
 
 BRANCH: Final = "kalypso-observability"
-
-PRIVATE: Final = frozenset({"private", "internal"})
 
 
 class RecordBranch(Protocol):
@@ -46,12 +44,13 @@ class RecordBranch(Protocol):
     def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
         """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
 
-    def write(
-        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
-    ) -> str:
-        """Commit to the branch, which is at `head`, and return the commit.
+    def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
+        """Return the write of a commit on `head`."""
 
-        Raises PushConflictError if another run has moved it.
+    def carry_out(self, write: Push, at: datetime) -> str:
+        """Make the commit, and return it.
+
+        Raises PushConflictError if another run has moved the branch.
         """
 
 
@@ -91,12 +90,14 @@ class FolderRecord:
         """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
         return self.repository.line_log(commit, after)
 
-    def write(
-        self, head: str, changes: Mapping[str, bytes | None], message: str, at: datetime
-    ) -> str:
-        """Commit to the branch. Raises PushConflictError if it is elsewhere."""
-        author = self.repository.owner() or AUTHOR
-        commit = self.repository.commit(head, changes, message, author, at)
+    def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
+        """Return the write of a commit on `head`."""
+        return Push(self.name, self.name, BRANCH, head or None, head or None, changes, message)
+
+    def carry_out(self, write: Push, at: datetime) -> str:
+        """Make the commit. Raises PushConflictError if the branch is elsewhere."""
+        author, head = self.repository.owner() or AUTHOR, write.expected or ""
+        commit = self.repository.commit(head, write.changes, write.message, author, at)
         try:
             self.repository.move(BRANCH, commit, head)
         except KalypsoError as error:
@@ -135,11 +136,9 @@ class RemoteRecord:
         """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
         return self.context.remotes.line_log(self._url, commit, after)
 
-    def write(
-        self, head: str, changes: Mapping[str, bytes | None], message: str, _: datetime
-    ) -> str:
-        """Push a commit to the branch. Raises PushConflictError if it is elsewhere."""
-        write = Push(
+    def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
+        """Return the write of a commit on `head`."""
+        return Push(
             self.repository,
             self._url,
             self.branch,
@@ -150,6 +149,9 @@ class RemoteRecord:
             commit_by=self.commit_by,
             alternative="name another repository in record",
         )
+
+    def carry_out(self, write: Push, _: datetime) -> str:
+        """Push the commit. Raises PushConflictError if the branch is elsewhere."""
         return push(write, self.context)
 
     def check_private(self) -> None:
@@ -157,10 +159,9 @@ class RemoteRecord:
 
         Raises GitHubError if GitHub cannot be asked.
         """
-        visibility = visibility_of(self.context, self._url)
-        if visibility not in PRIVATE:
+        if visibility_of(self.context, self._url) == "public":
             raise UsageError(
-                f"record: {self.repository} is not private, and the record names all clusters",
+                f"record: {self.repository} is public, and the record names all clusters",
                 Location(self._url),
                 "record in a private repository, or set record-public: true",
             )
@@ -193,13 +194,15 @@ def record_branch(
     return remote
 
 
-def read_record(branch: RecordBranch) -> tuple[str, Record]:
+def read_record(branch: RecordBranch) -> tuple[str, ObservationRecord]:
     """Return the head of the branch ("" without one), and the record there.
 
     Raises KalypsoError for a record that does not parse.
     """
     head = branch.head()
-    return head, Record.parse(branch.files(head), branch.name) if head else Record()
+    return head, ObservationRecord.parse(
+        branch.files(head), branch.name
+    ) if head else ObservationRecord()
 
 
 def replay(branch: RecordBranch, head: str) -> Replay:
@@ -221,18 +224,17 @@ def replay(branch: RecordBranch, head: str) -> Replay:
     return periods
 
 
-def write_record(
-    branch: RecordBranch, head: str, before: Record, after: Record, message: str, at: datetime
-) -> str:
-    """Write a record as a commit on `head`; return the commit, `head` if nothing changed.
-
-    Raises PushConflictError if another run has moved the branch.
-    """
+def push_of_record(
+    branch: RecordBranch,
+    head: str,
+    before: ObservationRecord,
+    after: ObservationRecord,
+    message: str,
+) -> Push | None:
+    """Return the write of a record on `head`; None if nothing has changed."""
     old, new = before.files() if head else {}, after.files()
-    if old == new:
-        return head
     changes: dict[str, bytes | None] = {
         path: content for path, content in new.items() if old.get(path) != content
     }
     changes |= dict.fromkeys(old.keys() - new.keys())
-    return branch.write(head, changes, message, at)
+    return branch.push_of(head, changes, message) if changes else None

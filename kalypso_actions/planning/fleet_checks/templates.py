@@ -109,7 +109,7 @@ def _unmatched(
     texts = [text for operand in use.operands if operand.is_constant for text in operand.texts]
     if len(paths) != 1 or not texts:
         return
-    field = ".".join(paths[0])
+    field = ".".join(map(str, paths[0]))
     if field not in known:
         known[field] = _values(paths[0], view)
     values = known[field]

@@ -13,6 +13,7 @@ from kalypso_actions.commands.cd.command import cd
 from kalypso_actions.commands.check_promote.command import check_promote
 from kalypso_actions.commands.ci.command import ci
 from kalypso_actions.commands.notify import notify
+from kalypso_actions.commands.observe import observe
 from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.preview_comment import preview_comment
@@ -26,6 +27,7 @@ from kalypso_actions.inputs.chain import (
     CheckPromoteInputs,
     CiInputs,
     NotifyInputs,
+    ObserveInputs,
     PollInputs,
     PreviewCommentInputs,
     PreviewInputs,
@@ -38,6 +40,7 @@ from kalypso_sandbox.store import AutoMerge, BranchRule
 from tests.commands.chain import documents, previews
 from tests.commands.chain.organisation import (
     CONTROL_PLANE,
+    ENVIRONMENTS,
     GITOPS,
     SHOP,
     Dispatch,
@@ -48,6 +51,7 @@ from tests.commands.chain.polls import LONG, at_rest, propose, push_to_shop
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.proposals import configure, labels, promote
 from tests.commands.chain.pushes import pushed
+from tests.commands.chain.report_sources import program, reported
 
 Credential = Mapping[str, str]
 """The inputs for the identity of a command: a token, or an App's id and key."""
@@ -409,7 +413,32 @@ def _commented(acme: Organisation) -> None:
     assert len(acme.comments(pull["number"], CONTROL_PLANE)) == 1
 
 
+def _observe(acme: Organisation) -> Run:
+    workload = documents.workload("shop", acme.url(SHOP), ENVIRONMENTS)
+    acme.commit({"workload/shop.yaml": workload}, "main", SHOP)
+    commit = merge(acme, main_commit(acme))
+    command = program(reported("drone-1", "./drone", commit))
+    given = {"cluster_reports": "command", "reports_command": command}
+    return runs(acme, observe, ObserveInputs, **given)
+
+
+def _observed(acme: Organisation) -> None:
+    files = acme.files("kalypso-observability")
+    assert "\tsuccess\tcurrent\t" in files["real/dev/drone.tsv"]
+
+
 PROPOSAL_SCENES: Final = (
+    Scene(
+        "observe",
+        "the first look",
+        _observe,
+        _observed,
+        {
+            CONTROL_PLANE: {"contents": "write"},
+            GITOPS: READ,
+            SHOP: READ,
+        },
+    ),
     Scene(
         "schedule",
         "a failing assignment",

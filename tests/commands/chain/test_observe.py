@@ -16,7 +16,7 @@ from kalypso_actions.commands.shared.record import FolderRecord, read_record, re
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.periods import RealPeriod
-from kalypso_actions.observations.record import RealLine, Record
+from kalypso_actions.observations.record import ObservationRecord, RealLine
 from kalypso_actions.report.observe_document import ObserveDocument
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
@@ -34,7 +34,7 @@ class Observer:
         self.folder = folder
         self.document = ObserveDocument()
 
-    def look(self, *clusters: dict[str, Any], **inputs: Any) -> Record:
+    def look(self, *clusters: dict[str, Any], **inputs: Any) -> ObservationRecord:
         """Look once, and return the record."""
         given: dict[str, Any] = {
             "cluster_reports": "command",
@@ -51,7 +51,7 @@ class Observer:
         """The branch of the record."""
         return FolderRecord.open(self.folder, Programs({"PATH": _path()}), create=False)
 
-    def record(self) -> Record:
+    def record(self) -> ObservationRecord:
         """Return the record as it is."""
         return read_record(self.branch)[1]
 
@@ -180,7 +180,7 @@ def test_the_record_lies_in_the_control_plane_by_default(
     commit = merged(acme)
     drone = reported("drone-1", "./drone", commit)
     acme.sandbox.repository(CONTROL_PLANE).private = False
-    with pytest.raises(UsageError, match="not private"):
+    with pytest.raises(UsageError, match="is public"):
         observer.acme.run(
             observe, ObserveInputs, cluster_reports="command", reports_command=program(drone)
         )
