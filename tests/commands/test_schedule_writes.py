@@ -16,6 +16,7 @@ from kalypso_actions.commands.schedule.writes import (
     ScheduleWrites,
     auto_merge_ends,
 )
+from kalypso_actions.commands.shared.own_proposals import commit_to_propose
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
@@ -125,7 +126,7 @@ REJECTED = Restrictions("#1 with the same content was closed without merging", (
 
 @breaks(
     "a proposal is pushed again after a killed run",
-    turned(Proposal.commit, "branch.own_head and is_pushed", "False"),
+    turned(commit_to_propose, "branch.own_head and is_pushed", "False"),
     case="after its push",
 )
 @breaks(

@@ -189,7 +189,11 @@ CHART = {"repoURL": "https://charts.example", "chart": "base", "targetRevision":
 )
 @breaks(
     "the revision of one source is that of all",
-    turned(argocd_applications._sources, "revisions[index]", "revisions[0]"),
+    turned(
+        argocd_applications._all_sources,
+        'chain(revisions, repeat(""))',
+        "repeat(revisions[0])",
+    ),
 )
 @pytest.mark.parametrize(
     ("spec", "sync", "revisions"),

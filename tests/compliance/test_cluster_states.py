@@ -122,8 +122,8 @@ def test_the_first_state_that_fits(report: ClusterReport, state: str, reason: st
     "a failure counts at once",
     turned(
         "kalypso_actions.compliance.cluster_states._ReportJudge._health",
-        "in_grace or provisioning in BEING_SET_UP or (only_in_progress and not broken)",
-        "provisioning in BEING_SET_UP or (only_in_progress and not broken)",
+        "in_grace or is_working",
+        "is_working",
     ),
 )
 @pytest.mark.parametrize(

@@ -187,8 +187,8 @@ def test_cluster_types_that_do_not_report() -> None:
     "clusters of other paths fail the environment",
     turned(
         "kalypso_actions.compliance.cluster_states.EnvironmentTree.cluster_type_of",
-        "name if name in self.cluster_types else None",
-        "name",
+        "cluster_type_of(path, self.folder, self.cluster_types)",
+        "cluster_type_of(path, self.folder, self.cluster_types) or path",
     ),
 )
 def test_other_paths_of_the_branch_do_not_count() -> None:

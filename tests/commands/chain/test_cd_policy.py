@@ -498,7 +498,7 @@ def test_what_enters_supersedes_an_older_commit_whose_cd_was_lost(acme: Organisa
 )
 @breaks(
     "an older commit that waits is passed over",
-    turned(entry._EntryReading._queue, "table.is_waiting(posted.get(key))", "False"),
+    turned(entry._EntryReading._queue, "table.is_waiting(each[1].get(key))", "False"),
 )
 def test_the_oldest_enters_first(acme: Organisation) -> None:
     policy(acme, HELD + ", queue: oldest")
