@@ -31,11 +31,14 @@ class Played:
 
 @pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
-    """Run `kalypso demo` at the same time, in a process of its own."""
+    """Run the demo up to its fourth act at the same time, in a process of its own."""
     folder = tmp_path_factory.mktemp("demo") / "kept"
-    command = [sys.executable, "-m", "kalypso_actions", "demo", "--output", "json"]
+    command = [sys.executable, "-m", "kalypso_actions", "demo", "--act", "4"]
     with subprocess.Popen(
-        [*command, "--dir", str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        [*command, "--output", "json", "--dir", str(folder)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         yield process
 
@@ -56,7 +59,7 @@ def played(chain: Chain) -> Played:
 
 @pytest.fixture(scope="package")
 def of_demo(demo: subprocess.Popen[str]) -> State:
-    """Return the state of Acme after the demo."""
+    """Return the state of Acme after the demo's fourth act."""
     output, _ = demo.communicate(timeout=600)
     document = json.loads(output)
     assert document["problems"] == []

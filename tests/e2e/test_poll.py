@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
+from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, GITOPS, OWNER
 from tests.e2e.chain import Chain
 from tests.e2e.conftest import Played
 
 pytestmark = pytest.mark.e2e
+
+ENVIRONMENTS = ("dev", "stage")
+"""Those of the first four acts."""
 
 
 def test_a_changed_workload_is_proposed(chain: Chain, played: Played) -> None:
