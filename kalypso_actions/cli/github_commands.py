@@ -216,7 +216,7 @@ class ReleaseCommand(GitHubCommand[ReleaseInputs, HoldDocument]):
 
     def show(self, document: HoldDocument) -> None:
         """Print what was released, and the other holds."""
-        print_hold(stdout(), document)
+        print_hold(stdout(), document, releases=True)
 
 
 class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):

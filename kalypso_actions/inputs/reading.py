@@ -15,6 +15,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import GitHubInputs
+from kalypso_actions.inputs.values import Option
 
 Model = TypeVar("Model", bound=GitHubInputs)
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -85,6 +86,16 @@ def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
+def _named(model: type[BaseModel], name: str) -> str:
+    """Return an input as people write it: an option, or the name of an argument."""
+    for key, field in model.model_fields.items():
+        if name in {key, field.alias}:
+            for option in field.metadata:
+                if isinstance(option, Option) and option.argument and not option.also_option:
+                    return option.metavar or name.upper()
+    return "--" + name.replace("_", "-")
+
+
 def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
     """Build the model of a command. Raises UsageError with every fault and its option."""
     try:
@@ -92,7 +103,7 @@ def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
     except ValidationError as error:
         faults = []
         for details in error.errors(include_url=False):
-            option = "--" + str(details["loc"][0]).replace("_", "-") if details["loc"] else ""
+            option = _named(model, str(details["loc"][0])) if details["loc"] else ""
             if details["type"] == "missing":
                 faults.append(f"{option} is needed")
             else:

@@ -50,8 +50,11 @@ class HoldDocument(OutputDocument):
     problems: Entries[ProblemEntry] = ()
 
 
-def print_hold(console: Console, document: HoldDocument) -> None:
-    """Print what was released, the holds, and the pull request."""
+def print_hold(console: Console, document: HoldDocument, *, releases: bool = False) -> None:
+    """Print what was released, the holds, and the pull request.
+
+    `releases`: the command should have released a hold.
+    """
     name = document.environment
     for entry in document.released:
         print_line(console, f"{name} is no longer {entry.line}")
@@ -59,6 +62,9 @@ def print_hold(console: Console, document: HoldDocument) -> None:
         print_line(console, f"{name} is {entry.line}")
     if not document.holds:
         print_line(console, f"nobody holds {name}")
+    elif releases and not document.released:
+        owners = ", ".join(dict.fromkeys(f"--by {entry.by}" for entry in document.holds))
+        print_line(console, f"nothing is released; {owners} names the owner of a hold")
     for write in document.writes:
         print_line(console, f"Would {write.line}")
     if document.pull_request_url:

@@ -13,12 +13,13 @@ from kalypso_actions.inputs.chain import (
     ChainInputs,
     CheckPromoteInputs,
     CiInputs,
+    HistoryInputs,
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
     StartScheduleInputs,
 )
-from kalypso_actions.inputs.reading import collect_inputs, secrets_of
+from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.inputs.values import option_of
 
 COMMIT = "a" * 40
@@ -154,3 +155,10 @@ def test_parts_of_compound_secrets_are_secrets() -> None:
     assert "id" not in secrets
     broken = CheckPromoteInputs.model_validate({**CHECK, "azure-credentials": "[1"})
     assert list(secrets_of(broken)) == ["[1"]
+
+
+def test_a_missing_argument_is_named_as_the_help_names_it() -> None:
+    with pytest.raises(UsageError, match=r"^ENVIRONMENT is needed$"):
+        checked_inputs(HistoryInputs, {})
+    with pytest.raises(UsageError, match="--environment is needed"):
+        checked_inputs(CdInputs, {"commit": "main"})

@@ -52,10 +52,10 @@ def policy(acme: Organisation, branch: str = "dev") -> str | None:
     return acme.files(branch).get(POLICY_FILE)
 
 
-def text(document: HoldDocument) -> str:
+def text(document: HoldDocument, *, releases: bool = False) -> str:
     console = Console(width=160, record=True, file=None, highlight=False)
     with console.capture() as capture:
-        print_hold(console, document)
+        print_hold(console, document, releases=releases)
     return capture.get()
 
 
@@ -112,6 +112,13 @@ def test_whose_hold_is_released(
     assert [entry.by for entry in shown.holds] == left
     assert [entry.by for entry in shown.released] == gone
     assert ("# hers" in (policy(acme) or "")) is ("alice" in left)
+
+
+def test_another_persons_hold_is_named_and_stays(acme: Organisation) -> None:
+    acme.commit({POLICY_FILE: ALICE}, "dev")
+    said = text(end_hold(acme), releases=True)
+    assert said.startswith("dev is held by alice")
+    assert said.endswith("nothing is released; --by alice names the owner of a hold\n")
 
 
 def test_by_a_pull_request(acme: Organisation) -> None:
