@@ -319,7 +319,8 @@ def _shared_gitops_place(own: _GitOpsPlace, other: _GitOpsPlace, view: FleetView
     branch = own.repo.target.branch
     wrong, right = (other, own) if branch == own.environment else (own, other)
     used = {repo.target.branch for scope in view.scopes for repo in scope.fleet.gitops_repos}
-    if own.repo.where == other.repo.where:
+    places = [(each.repo.where, each.repo.where.branch) for each in (own, other)]
+    if places[0] == places[1]:  # the branches of environments have files of equal names
         name = own.repo.name
         advice = f"move it from main to the branch of the environment that {name!r} is for"
     elif wrong.environment in used:

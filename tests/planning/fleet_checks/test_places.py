@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Location, Problem, of_level
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
@@ -258,6 +259,26 @@ def test_two_gitops_repos_of_an_environment_with_one_tree() -> None:
     gitops_repo = plane["dev"]["gitops-repo.yaml"]
     plane["dev"]["again.yaml"] = gitops_repo.replace("name: dev", "name: second")
     assert shown(findings(plane).problems) == [("gitops-repo-duplicate", "dev/again.yaml:4")]
+
+
+def test_a_copied_gitops_repo_names_its_own_branch() -> None:
+    plane = edited(sound(), "stage/gitops-repo.yaml", "branch: stage", "branch: dev")
+
+    def of_one_repository(name: str) -> Reading:
+        read = reading(name, plane[name])
+        documents = tuple(
+            dataclasses.replace(
+                each, where=dataclasses.replace(each.where, repository="plane", branch=name)
+            )
+            for each in read.documents
+        )
+        return dataclasses.replace(read, documents=documents)
+
+    readings = [of_one_repository(name) for name in plane if name != "app"]
+    app = {APP: RegisteredReading(reading("app", plane["app"]))}
+    (found,) = of_level(validate_control_plane(readings, app, PlanOptions()), "error")
+    assert (found.code, found.where and found.where.branch) == ("gitops-repo-shared", "stage")
+    assert found.advice == "write branch: stage, or give each environment a path of its own"
 
 
 def test_a_gitops_repo_on_main_hides_nothing() -> None:
