@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import yaml
@@ -24,6 +25,9 @@ NOT_STARTED: Final = "workflow-not-started"
 EXPRESSION: Final = "workflow-expression-unknown"
 INPUT: Final = "workflow-input-unknown"
 INVALID: Final = "workflow-invalid"
+
+MOST_FILES: Final = 256
+"""Workflow files to remember: a fleet of fifty environments has two of ours on each branch."""
 
 STARTED_BY: Final = ("workflow_dispatch", "push", "workflow_run")
 """The events by which the chain goes on; a file needs the first one that its template has."""
@@ -98,7 +102,7 @@ def workflow_faults(
         if not USES_OURS.search(text):
             continue
         try:
-            root = yaml.compose(text, Loader=yaml.SafeLoader)
+            root = _composed(text)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = _where(
@@ -114,7 +118,7 @@ def workflow_faults(
     for file in ours:
         template = templates.get(file.path)
         if template is not None:
-            wanted = yaml.compose(template, Loader=yaml.SafeLoader)
+            wanted = _composed(template)
             yield from _triggers(file, wanted, default_branch)
             yield from _dispatch_inputs(file, wanted)
         else:
@@ -129,9 +133,16 @@ def workflow_names(texts: Iterable[str]) -> set[str]:
     return {*filter(None, map(_name_of, texts))}
 
 
+@lru_cache(maxsize=MOST_FILES)
+def _composed(text: str) -> yaml.Node | None:
+    """Return the nodes of a workflow file; each rule asks for them. Raises YAMLError."""
+    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    return node
+
+
 def _name_of(text: str) -> str:
     try:
-        name = _get(yaml.compose(text, Loader=yaml.SafeLoader), "name")
+        name = _get(_composed(text), "name")
     except yaml.YAMLError:
         return ""
     return str(name.value) if isinstance(name, yaml.ScalarNode) else ""
@@ -237,7 +248,7 @@ def _other_suffix(
     if path not in templates or path in texts:
         return
     is_named = any(re.search(rf"[\s'\"]{re.escape(file.name)}\b", text) for text in texts.values())
-    events = _events(yaml.compose(templates[path], Loader=yaml.SafeLoader))
+    events = _events(_composed(templates[path]))
     if "workflow_dispatch" in events and not is_named:
         yield file.finding(
             f"nothing starts {file.path}: the chain starts {path.rpartition('/')[2]}",
@@ -274,7 +285,7 @@ def _expressions(file: _File, template: str | None) -> Iterator[Finding]:
 
     An input of our template that the file does not take is reported alone.
     """
-    roots = (file.root, yaml.compose(template or "{}", Loader=yaml.SafeLoader))
+    roots = (file.root, _composed(template or ""))
     inputs = {
         key.value
         for root in roots
