@@ -34,7 +34,8 @@ LARGEST_DESCRIPTOR: Final = 1 << 16
 class BranchTargets:
     """The targets of an environment on one branch: their names and paths, without a content.
 
-    `folder` is that of the tree, whose tracking files say the version.
+    `folder` is that of the tree, whose tracking files say the version. `is_platform`: the targets
+    are the folders of cluster types.
     """
 
     environment: str
@@ -42,6 +43,14 @@ class BranchTargets:
     branch: str
     targets: tuple[DesiredLine, ...]
     folder: str = ""
+    is_platform: bool = False
+
+    def target(self, name: str) -> DesiredLine | None:
+        """Return the target of a cluster type, or an application's by its path."""
+        for line in self.targets:
+            if (line.name if self.is_platform else line.path) == name:
+                return line
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +108,12 @@ def read_branch(
     }
     lines = {
         line.target: [
-            versions.line_at(line, commit)._replace(
-                content=trees.get((commit.id, paths[line.path]), "")
+            at_commit._replace(content=trees.get((at_commit.commit, paths[line.path]), ""))
+            for at_commit in versions.of(
+                line,
+                (*reversed(of_target[line.target]), commits[0]),
+                is_described=line.target in known.described,
             )
-            for commit in (*reversed(of_target[line.target]), commits[0])
-            if versions.counts(line, commit, known)
         ]
         for line in place.targets
     }
@@ -239,16 +249,26 @@ class _Versions:
         tracked = posixpath.join(self._place.folder, "") if self._place.folder else ""
         return path.removeprefix(tracked) in TRACKED or is_descriptor(path)
 
-    def counts(self, line: DesiredLine, commit: HistoryCommit, known: _Known) -> bool:
-        """Return whether a commit counts: every one does for a target without descriptors."""
-        if line.target not in known.described and not any(
-            self._descriptor(line, blobs) for blobs in self._files.values()
-        ):
-            return True
-        return self._descriptor(line, self._files[commit.id]) is not None
+    def of(
+        self, line: DesiredLine, commits: Iterable[HistoryCommit], *, is_described: bool
+    ) -> Iterator[DesiredLine]:
+        """Yield a target's line at each commit that counts, without its content.
 
-    def line_at(self, line: DesiredLine, commit: HistoryCommit) -> DesiredLine:
-        """Return the target's line at a commit, without its content."""
+        Every commit counts for a target without descriptors; `is_described`: it ever had one.
+        """
+        known: dict[str, Mapping[str, Any] | None] = {}
+        descriptors = {
+            commit: self._descriptor(line, blobs, known) for commit, blobs in self._files.items()
+        }
+        is_described = is_described or any(descriptors.values())
+        for commit in commits:
+            descriptor = descriptors[commit.id]
+            if descriptor is not None or not is_described:
+                fields = descriptor if descriptor and line.workload else {}
+                yield self._line(line, commit)._replace(**fields)
+
+    def _line(self, line: DesiredLine, commit: HistoryCommit) -> DesiredLine:
+        """Return the target's line at a commit, as the tracking files say it."""
         blobs = self._files[commit.id]
         prefix = posixpath.join(self._place.folder, "") if self._place.folder else ""
 
@@ -257,28 +277,35 @@ class _Versions:
 
         promoted = tracked(PROMOTED_COMMIT_FILE)
         version = tracked(VERSION_FILE) or tracked(IMAGE_TAG_FILE) or promoted[:7] or commit.id[:7]
-        line = line._replace(
+        return line._replace(
             version=version,
             source_commit=promoted,
             configuration_commit=tracked(CONFIG_COMMIT_FILE),
             commit=commit.id,
             since=commit.date,
         )
-        descriptor = self._descriptor(line, blobs) if line.workload else None
-        return line._replace(**descriptor) if descriptor else line
 
     def _text(self, blob: str) -> str:
         return self._blobs.get(blob, b"").decode("utf-8", "replace").strip()
 
-    def _descriptor(self, line: DesiredLine, blobs: Mapping[str, str]) -> Mapping[str, Any] | None:
-        """Return the fields of the target's descriptor among the files; None without one."""
+    def _descriptor(
+        self,
+        line: DesiredLine,
+        blobs: Mapping[str, str],
+        known: dict[str, Mapping[str, Any] | None],
+    ) -> Mapping[str, Any] | None:
+        """Return the fields of the target's descriptor among the files; None without one.
+
+        `known` has those of the files that were read for the target, by blob.
+        """
         folder = f"{line.path}/" if line.path else ""
-        for path in sorted(blobs):
+        for path, blob in sorted(blobs.items()):
             if is_descriptor(path) and path.startswith(folder):
-                content = self._blobs.get(blobs[path], b"")
-                fields = descriptor_fields(content, line, self._place.environment)
-                if fields is not None:
-                    return fields
+                if blob not in known:
+                    content = self._blobs.get(blob, b"")
+                    known[blob] = descriptor_fields(content, line, self._place.environment)
+                if known[blob] is not None:
+                    return known[blob]
         return None
 
 

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kalypso_actions.clients.git import PushConflictError
-from kalypso_actions.commands.observe.branches import BranchTargets, ReadBranch, read_branch
+from kalypso_actions.commands.observe.branches import ReadBranch, read_branch
 from kalypso_actions.commands.observe.read import (
     EnvironmentTargets,
     Reported,
@@ -39,7 +39,6 @@ from kalypso_actions.model.writes import Push
 from kalypso_actions.observations.desired import BranchLook, branches_after, desired_after
 from kalypso_actions.observations.real import Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
-    DesiredLine,
     Observation,
     ObservationRecord,
     RecordedEnvironment,
@@ -240,7 +239,7 @@ def _with_environment(
             last_look=last.at if last else None,
             is_complete=is_complete,
         )
-        real = {other: table for other, table in real.items() if other != key}
+        real.pop(key, None)
         if lines:
             real[key] = lines
     after = replace(after, real=real)
@@ -263,18 +262,19 @@ def _seen(
         part.cluster.lower(): part.cluster_type
         for each in reported
         for part in each.parts
-        if _is_platform(each.place)
+        if each.place.is_platform
     }
     seen: dict[str, list[Seen]] = {}
     for each in reported:
         place = each.place
         branch = read[place.url, place.branch, place.folder]
         for part in each.parts:
-            line = _line_of(place, part.cluster_type)
+            line = place.target(part.cluster_type)
             if line is None:
                 continue
-            is_platform = _is_platform(place)
-            cluster_type = part.cluster_type if is_platform else types.get(part.cluster.lower(), "")
+            cluster_type = part.cluster_type
+            if not place.is_platform:
+                cluster_type = types.get(part.cluster.lower(), "")
             content = branch.contents.get((part.commit, line.path), "")
             reason = part.reason
             if not content:
@@ -287,7 +287,7 @@ def _seen(
                 Seen(
                     part.cluster,
                     part.configuration,
-                    "" if is_platform else str(line.target),
+                    "" if place.is_platform else str(line.target),
                     part.commit,
                     content,
                     part.state,
@@ -297,17 +297,6 @@ def _seen(
                 )
             )
     return seen
-
-
-def _is_platform(place: BranchTargets) -> bool:
-    return all(not line.workload for line in place.targets)
-
-
-def _line_of(place: BranchTargets, name: str) -> DesiredLine | None:
-    """Return the target of a branch by its cluster type, or an application's by its path."""
-    if _is_platform(place):
-        return next((line for line in place.targets if line.name == name), None)
-    return next((line for line in place.targets if line.path == name), None)
 
 
 def _wanted(
@@ -320,7 +309,7 @@ def _wanted(
         for line in place.targets:
             if line.target in branch.wanted:
                 value = branch.wanted[line.target]
-                if _is_platform(place):
+                if place.is_platform:
                     wanted.setdefault(line.name, {})[""] = value
                 else:
                     wanted["*"][str(line.target)] = value

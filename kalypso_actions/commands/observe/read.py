@@ -10,7 +10,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from kalypso_actions.commands.observe.branches import BranchTargets
-from kalypso_actions.commands.shared.cluster_reports import AddedReports, environment_tree, observe
+from kalypso_actions.commands.shared.cluster_reports import (
+    MOST_COMMITS,
+    AddedReports,
+    environment_tree,
+    observe,
+)
 from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
@@ -36,9 +41,6 @@ from kalypso_actions.observations.record import DesiredLine
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.sources.yaml_documents import parse_yaml
-
-MOST_COMMITS: Final = 100
-"""The newest commits of a branch on which clusters may report."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 NOBODY: Final = DesiredLine("", "", "", "", "", "", "", "", "", "", "", "", "", EPOCH)
@@ -165,7 +167,9 @@ def _platform(
             )
             for cluster_type in types
         )
-        targets = BranchTargets(environment, repo.target.repo, repo.target.branch, lines, folder)
+        targets = BranchTargets(
+            environment, repo.target.repo, repo.target.branch, lines, folder, is_platform=True
+        )
         followed = tree.followed(repo.target.repo, repo.target.branch, commits)
         yield PlatformLook(targets, tree, followed, _reconcilers(files, folder)), base
 
