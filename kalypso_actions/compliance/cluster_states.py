@@ -50,6 +50,9 @@ and for a dependency. A Kustomization becomes ready again with every later recon
 BEING_SET_UP: Final = frozenset({"creating", "updating"})
 """While Azure writes the configuration to the cluster, no failure is final."""
 
+BROKEN: Final = frozenset({"failed", "canceled"})
+"""States in which Azure has given up to write the configuration to the cluster."""
+
 APPLIED: Final = re.compile(r"applied revision:\s*(\S+)", re.IGNORECASE)
 """Flux's message of a Kustomization that is ready."""
 
@@ -356,7 +359,7 @@ class _ReportJudge:
         """Return the state of a cluster that has synced a desired commit, and the reason."""
         report = self.report
         state, provisioning = _normal_state(report.state), report.provisioning_state.lower()
-        broken = provisioning in {"failed", "canceled"}
+        broken = provisioning in BROKEN
         if state == "compliant" and not broken:
             # The fields of a report may be from different moments.
             for kustomization in filter(None, self.own):
@@ -563,7 +566,7 @@ def _part_state(
         return "unreachable"
     if report.suspended:
         return "suspended"
-    if report.provisioning_state.lower() in {"failed", "canceled"}:
+    if report.provisioning_state.lower() in BROKEN:
         return "failure"
     state = _normal_state((object_state(kustomization) if kustomization else "") or report.state)
     if state == "noncompliant" and ready and all(map(_is_in_progress, ready)):

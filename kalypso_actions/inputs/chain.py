@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import AwareDatetime, BeforeValidator, Field, SecretStr
+from pydantic import AwareDatetime, Field, SecretStr
 
 from kalypso_actions.inputs.paths import Place, Sources, is_folder
 from kalypso_actions.inputs.values import (
@@ -31,10 +31,10 @@ from kalypso_actions.inputs.values import (
     Percent,
     RepositoryName,
     Secret,
+    Split,
     Strict,
     TreeInputs,
     Wheelhouse,
-    split_list_text,
 )
 from kalypso_actions.model.change_titles import TitleStyle
 from kalypso_actions.model.kinds import RegistrationText
@@ -573,7 +573,7 @@ class ObserveInputs(ClusterReportsInputs):
     ] = ""
     source: Annotated[
         Sources,
-        BeforeValidator(split_list_text),
+        Split,
         Option(
             "Read PATH, a git repository, instead of URL, without the network. The control "
             "plane may be a path or a URL, too, which needs no GitHub. Repeatable.",

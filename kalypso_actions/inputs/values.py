@@ -204,11 +204,6 @@ def split_list(text: str) -> tuple[str, ...]:
     return tuple(item.strip() for item in re.split(r"[,\n]", text) if item.strip())
 
 
-def split_list_text(given: object) -> object:
-    """Split a text at commas and line ends; keep any other value."""
-    return split_list(given) if isinstance(given, str) else given
-
-
 def _repository(text: str) -> str:
     if text and owner_of(text) is None:
         raise fault("repository", text, "is not of the form owner/name")
@@ -223,7 +218,10 @@ Duration = Annotated[timedelta, BeforeValidator(_texts(_duration))]
 DurationOrOff = Annotated[timedelta | None, BeforeValidator(_texts(_duration_or_off))]
 Percent = Annotated[int, BeforeValidator(_texts(_percent)), Field(ge=0, le=100)]
 Number = Annotated[int, BeforeValidator(_texts(_number)), Field(ge=0)]
-List = Annotated[tuple[str, ...], BeforeValidator(_texts(split_list))]
+Split = BeforeValidator(_texts(split_list))
+"""Split a text at commas and line ends; any other value stays."""
+
+List = Annotated[tuple[str, ...], Split]
 MaskedKeys = Annotated[List, Option("More globs of keys whose values are shown as ***.", "GLOBS")]
 RepositoryName = Annotated[str, BeforeValidator(_texts(_repository))]
 Secret = SecretStr

@@ -17,6 +17,7 @@ from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.desired import BranchLook
 from kalypso_actions.observations.real import Ancestry, Wanted
 from kalypso_actions.observations.record import DesiredLine, ObservationRecord, TargetKey
+from kalypso_actions.sources.kustomization import FILE_NAMES
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 CONTENT_DIGITS: Final = 16
@@ -208,8 +209,7 @@ def leaves_folder(files: RevisionFiles, folder: str) -> bool:
     names = [
         path
         for path in files.entries()
-        if path.startswith(prefix)
-        and posixpath.basename(path) in {"kustomization.yaml", "kustomization.yml", "Kustomization"}
+        if path.startswith(prefix) and posixpath.basename(path) in FILE_NAMES
     ]
     contents = files.read(names) if names and folder else {}
     return any(
@@ -329,13 +329,12 @@ def descriptor_fields(
         spec = document.body.get("spec")
         target = _map(spec, "deploymentTarget")
         manifests, version = _map(target, "manifests"), _map(spec, "workloadVersion")
-        path = posixpath.normpath(_text_of(manifests, "path") or ".").strip("/")
         named = _text_of(target, "environment")
         if (
             document.kind == "DeploymentDescriptor"
             and repository_key(_text_of(manifests, "repo")) == repository_key(line.repository)
             and _text_of(manifests, "branch") == line.branch
-            and ("" if path == "." else path) == line.path
+            and normal_folder(_text_of(manifests, "path")) == line.path
             and named in {line.branch, environment}
         ):
             workload = _map(spec, "workload")
@@ -351,6 +350,12 @@ def descriptor_fields(
             }
             return {name: text for name, text in fields.items() if text}
     return None
+
+
+def normal_folder(path: str) -> str:
+    """Return the path of a folder in its repository, "" for the root."""
+    folder = posixpath.normpath(path or ".").strip("/")
+    return "" if folder == "." else folder
 
 
 def _map(value: object, key: str) -> Mapping[str, object]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.commands.observe.branches import BranchTargets
+from kalypso_actions.commands.observe.branches import BranchTargets, normal_folder
 from kalypso_actions.commands.shared.cluster_reports import (
     MOST_COMMITS,
     AddedReports,
@@ -195,8 +195,7 @@ def _applications(environment: str, targets: Iterable[DeploymentTarget]) -> Iter
         manifests = target.manifests
         repository, branch = manifests.get("repo", ""), manifests.get("branch", "")
         if repository and branch:
-            path = posixpath.normpath(manifests.get("path", "") or ".").strip("/")
-            path = "" if path == "." else path
+            path = normal_folder(manifests.get("path", ""))
             line = NOBODY._replace(
                 workspace=target.workspace,
                 application=target.labels.get("application", target.workload),

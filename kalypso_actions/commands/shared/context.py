@@ -29,7 +29,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.local_context import find_clone
+from kalypso_actions.commands.shared.local_context import OF_A_PERSON, find_clone
 from kalypso_actions.commands.shared.reading.allowed_repositories import (
     AllowedRepositories,
     TrustedRepositories,
@@ -158,9 +158,6 @@ class CommandContext:
 
 NO_TOKEN: Final = TokenAuth("none")
 """The token of a client of GitHub that nobody asks."""
-
-OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
-"""The protocols for a control plane that a person names by a path or URL."""
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.git import Authorize, RemoteRepositories, basic
 from kalypso_actions.clients.git.connection import INTERACTIVE_DELAYS
@@ -47,7 +47,7 @@ from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, within
 
-_PROTOCOLS = frozenset({"https", "ssh", "file", "http"})
+OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
 
 
@@ -97,7 +97,7 @@ class LocalContext:
         """Return a reader of remote repositories with the credentials of git on this machine."""
         return RemoteRepositories(
             self.programs,
-            protocols=_PROTOCOLS,
+            protocols=OF_A_PERSON,
             credentials=self.credentials,
             trust_user_config=True,
             delays=INTERACTIVE_DELAYS,

@@ -1,6 +1,7 @@
 """The branch that holds the record, in a repository or in a folder on this machine.
 
-with RecordBranch.open(...) as branch: head, record = branch.read()
+branch = record_branch(context, "acme/record")
+head, record = read_record(branch)
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from kalypso_actions.clients.git.shallow_clone import create_bare_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.carry_out import push
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of
-from kalypso_actions.commands.shared.local_commits import AUTHOR
+from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.model.urls import owner_of
@@ -96,16 +97,15 @@ class FolderRecord:
 
     def carry_out(self, write: Push, at: datetime) -> str:
         """Make the commit. Raises PushConflictError if the branch is elsewhere."""
-        author, head = self.repository.owner() or AUTHOR, write.expected or ""
-        commit = self.repository.commit(head, write.changes, write.message, author, at)
+        head = write.expected or ""
         try:
-            self.repository.move(BRANCH, commit, head)
+            branch = LocalBranch(self.repository, BRANCH, head)
+            return branch.commit(write.changes, write.message, at)
         except KalypsoError as error:
             moved = self.head()
             if moved == head:
                 raise
             raise PushConflictError(BRANCH, self.name, moved) from error
-        return commit
 
 
 @dataclass(frozen=True, slots=True)
