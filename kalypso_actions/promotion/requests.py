@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.model.github import ON_BRANCH, CommitStatus, Relation
 from kalypso_actions.model.kinds import MAIN_BASE_REPO
 from kalypso_actions.promotion.statuses import has_ended, is_deployed, is_open
@@ -38,6 +38,21 @@ class PromotionRequest:
     repository: str = ""
     next_environments: tuple[str, ...] = ()
     started_at: str = ""
+
+
+def claimed_start(text: str) -> datetime:
+    """Return the time of the input started-at. Raises UsageError unless it has an offset."""
+    given: datetime | None
+    try:
+        given = datetime.fromisoformat(text)
+    except ValueError:
+        given = None
+    if given is None or given.tzinfo is None:
+        raise UsageError(
+            f"started-at: {text!r} is not a time with an offset",
+            advice="leave it empty: only a run that continues another one's waiting has it",
+        )
+    return given
 
 
 def waiting_start(claimed: datetime, *, merged: datetime, now: datetime) -> datetime:

@@ -63,7 +63,7 @@ from kalypso_actions.promotion.application import (
     state_of,
 )
 from kalypso_actions.promotion.environments import next_environments
-from kalypso_actions.promotion.requests import waiting_start
+from kalypso_actions.promotion.requests import claimed_start, waiting_start
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.starts import check_start, deploy_start, record_of
 from kalypso_actions.promotion.statuses import posted_by_chain
@@ -250,15 +250,7 @@ def _waiting_since(inputs: AppCheckInputs, moment: ApplicationMoment) -> datetim
     now = runtime.now()
     if not inputs.started_at or runtime.job.attempt > 1:
         return now
-    try:
-        given = datetime.fromisoformat(inputs.started_at)
-    except ValueError:
-        given = None
-    if given is None or given.tzinfo is None:
-        raise UsageError(
-            f"started-at: {inputs.started_at!r} is not a time with an offset",
-            advice="leave it empty: only a run that continues another one's waiting has it",
-        )
+    given = claimed_start(inputs.started_at)
     branch = moment.branch
     merged = commits.get(moment.context.github, branch.repository, branch.head).committed_at
     return waiting_start(given, merged=merged, now=now).astimezone(UTC)

@@ -41,6 +41,7 @@ from kalypso_actions.commands.shared.own_proposals import (
     commit_to_propose,
     open_proposal,
     proposal_on_own_branch,
+    push_of_proposal,
     while_others_write,
 )
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
@@ -75,7 +76,6 @@ from kalypso_actions.model.writes import (
     OpenedPullRequest,
     OpenPullRequest,
     PostStatus,
-    Push,
     RecordTrees,
     StartWorkflow,
     Unmoved,
@@ -354,17 +354,9 @@ class DeployWrites:
         moved = "the configs have changed while they were read"
         yield Unmoved(moment.places.configs, configs, moment.name, moment.configs_head, moved)
         if isinstance(commit, NewCommit):
-            yield Push(
-                repository=branch.repository,
-                url=branch.url,
-                branch=branch.own_branch,
-                base=branch.branch,
-                expected=branch.own_head,
-                parent=branch.head,
-                changes=committed_files(deployment.changes, ""),
-                message=self._message(),
-                commit_by=deployment.inputs.commit_by,
-            )
+            changes = committed_files(deployment.changes, "")
+            commit_by = deployment.inputs.commit_by
+            yield push_of_proposal(branch, changes, self._message(), commit_by)
         record = deployment.changes.content(RECORD_FILE)
         trees = ((branch.url, commit, "", record),)
         yield RecordTrees(self._source, moment.name, deployment.commit, trees)

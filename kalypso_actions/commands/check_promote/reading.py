@@ -38,6 +38,7 @@ from kalypso_actions.promotion.requests import (
     Merge,
     PromotionRequest,
     branch_problem,
+    claimed_start,
     main_problem,
     meaning_of_state,
     most_important,
@@ -215,15 +216,7 @@ def _waiting_since(request: PromotionRequest, repository: str, context: CommandC
     now = context.runtime.now()
     if not request.started_at or context.runtime.job.attempt > 1:
         return now
-    try:
-        moment = datetime.fromisoformat(request.started_at)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise UsageError(
-            f"started-at: {request.started_at!r} is not a time with an offset",
-            advice="leave it empty: only a run that continues another one's waiting has it",
-        )
+    moment = claimed_start(request.started_at)
     merged = commits.get(context.github, repository, request.gitops_commit).committed_at
     if moment < merged:
         context.runtime.log(f"started-at {moment} is before the merge at {merged}, which counts.")

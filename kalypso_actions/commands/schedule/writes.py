@@ -12,6 +12,7 @@ from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecisio
 from kalypso_actions.commands.schedule.details import Arrivals, WriteDetails
 from kalypso_actions.commands.shared.auto_merge import is_enabled_by_us, possible_pull_requests
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS, KALYPSO, PROMOTED, WITHDRAWN
+from kalypso_actions.commands.shared.own_proposals import push_of_proposal
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, ends_auto_merge
 from kalypso_actions.gitops.proposed_commit import commit_message, committed_files
 from kalypso_actions.inputs.chain import ScheduleInputs
@@ -140,17 +141,12 @@ class ScheduleWrites:
     def _push(self, proposal: Proposal) -> Push:
         """Push the proposed tree as one commit on top of the GitOps branch."""
         branch = proposal.branch
-        return Push(
-            repository=branch.repository,
-            url=branch.url,
-            branch=branch.own_branch,
-            base=branch.branch,
-            expected=branch.own_head,
-            parent=branch.head,
-            changes=committed_files(proposal.changes, branch.folder),
-            message=commit_message(proposal.proposed.digest),
+        return push_of_proposal(
+            branch,
+            committed_files(proposal.changes, branch.folder),
+            commit_message(proposal.proposed.digest),
+            self.run.inputs.commit_by,
             requires_signatures=proposal.known.overview.requires_signatures,
-            commit_by=self.run.inputs.commit_by,
         )
 
     def _record_trees(self, pushed: Sequence[Proposal]) -> Iterator[RecordTrees]:

@@ -5,7 +5,7 @@ schedule proposes the tree of an environment, and app-deploy that of an applicat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -19,8 +19,9 @@ from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.model.tree import GitOpsBranch, TreeChanges
-from kalypso_actions.model.writes import NewCommit
+from kalypso_actions.model.writes import CommitBy, NewCommit, Push
 
 T = TypeVar("T")
 
@@ -104,6 +105,29 @@ def open_proposal(
         return OpenProposal(None, None, fits=False)
     conflicts = pull.mergeable is False and own.parent != branch.head
     return replace(own, fits=own.fits and not conflicts)
+
+
+def push_of_proposal(
+    branch: GitOpsBranch,
+    changes: Mapping[str, FileContent | None],
+    message: str,
+    commit_by: CommitBy,
+    *,
+    requires_signatures: bool | None = None,
+) -> Push:
+    """Return the push of a proposed tree: one commit on top of the GitOps branch."""
+    return Push(
+        repository=branch.repository,
+        url=branch.url,
+        branch=branch.own_branch,
+        base=branch.branch,
+        expected=branch.own_head,
+        parent=branch.head,
+        changes=changes,
+        message=message,
+        requires_signatures=requires_signatures,
+        commit_by=commit_by,
+    )
 
 
 def commit_to_propose(
