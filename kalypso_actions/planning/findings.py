@@ -119,11 +119,20 @@ def without_causes(warnings: Iterable[Finding], findings: Iterable[Finding]) -> 
     findings = list(findings)
     missing = {item.where for item in findings if item.code == "application-missing"}
     lost = {item.where for item in findings if item.code in _MISSING}
+    foreign = {
+        _file(item.where) for item in findings if item.code == "base-repo-foreign" and item.where
+    }
     return [
         warning
         for warning in warnings
         if not (warning.where in missing and warning.message.startswith("registration "))
         and not (warning.where in lost and warning.code == "document-ignored")
+        # No commit of main is on the other branch that the BaseRepo names.
+        and not (
+            warning.code == "base-commit-foreign"
+            and warning.where
+            and _file(warning.where) in foreign
+        )
     ]
 
 

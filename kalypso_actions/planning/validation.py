@@ -115,13 +115,7 @@ def validate_control_plane(
         advice = "change to a clone of the control plane, or name it: kalypso validate URL"
         found.problems.append(Problem(message, where, advice, "documents-missing"))
     branches = ControlPlaneBranches.among(readings)
-    for name, own in branches.own.items():
-        of_own = branches.environments[name].control_plane.located(own).problems
-        located = dict(zip(own.problems, of_own, strict=True))
-        found.problems = [located.get(item, item) for item in found.problems]
-    found.problems += check_branches(branches, main_commit)
-    found.warnings += foreign_bases(branches)
-    found.notes += unpinned_branches(branches)
+    _add_checks_of_branches(branches, found, main_commit)
     view = branches.view(registered, found, options.delivery)
     of_fleet = check_fleet(view)
     left_out = [item for item in of_fleet if item.code == "application-missing"]
@@ -133,6 +127,30 @@ def validate_control_plane(
     repositories = [doc.where.repository for reading in readings for doc in reading.documents]
     is_judged = view.is_complete and not any(scope.unread for scope in view.scopes)
     return settled(findings, documents, repositories if is_judged else ())
+
+
+def validate_change(readings: Sequence[Reading], main_commit: str) -> Diagnostics:
+    """Check the documents of a control plane's branches, without their fleets.
+
+    A change of one branch is compared by this before and after it; `main_commit` is the head of
+    main.
+    """
+    found = validate_branches(readings)
+    _add_checks_of_branches(ControlPlaneBranches.among(readings), found, main_commit)
+    return found
+
+
+def _add_checks_of_branches(
+    branches: ControlPlaneBranches, found: Diagnostics, main_commit: str
+) -> None:
+    """Add what the environments' branches lack, and locate faulty paths at the Environments."""
+    for name, own in branches.own.items():
+        of_own = branches.environments[name].control_plane.located(own).problems
+        located = dict(zip(own.problems, of_own, strict=True))
+        found.problems = [located.get(item, item) for item in found.problems]
+    found.problems += check_branches(branches, main_commit)
+    found.warnings += foreign_bases(branches)
+    found.notes += unpinned_branches(branches)
 
 
 def validate_workloads(

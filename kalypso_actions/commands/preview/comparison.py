@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -22,11 +22,13 @@ from kalypso_actions.errors import Finding, Problem, of_level
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
+from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.findings import fleet_findings
 from kalypso_actions.planning.fleet_checks import FleetScope
+from kalypso_actions.planning.fleet_checks.scope import other_scopes
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.promotion.environments import Faults
@@ -145,13 +147,17 @@ def compare(
         [before for before, _ in scopes],
         branch.declared[0],
         [item.base for item in branch.environments],
+        branch.others,
     )
     after = _judged(
         branch.findings_after,
         [after for _, after in scopes],
         branch.declared[1],
         [item.head for item in branch.environments],
+        branch.others,
     )
+    if not branch.change.is_main:
+        before, after = _of_change(before, after, branch.change.branch)
     documents = Compared(_new("", before, after))
     notes, _ = new_findings(*(_without_effect(side) for side in (before, after)))
     return ComparedBranch(documents, tuple(environments), branch.before, branch.after, notes)
@@ -185,17 +191,32 @@ def _judged(
     scopes: Sequence[FleetScope | None],
     environments: Environments,
     sides: Sequence[Side],
+    others: Mapping[str, Reading],
 ) -> tuple[Finding, ...]:
     """Return the findings of the branch's documents and of its fleet, on one side.
 
-    A registration that this run cannot read, but schedule may, has a note.
+    A registration that this run cannot read, but schedule may, has a note. The branches of `others`
+    are judged with an environment that can be judged itself.
     """
     snapshots = [side.snapshot for side in sides if side.snapshot]
+    if others and any(scopes) and snapshots:
+        scopes = [*scopes, *other_scopes(snapshots[0], others)[0]]
     findings = fleet_findings(found.findings, scopes, environments, snapshots)
     unread = {note.where for side in sides for note in side.unread()}
     return tuple(
         item for item in findings if item.code != "application-missing" or item.where not in unread
     )
+
+
+def _of_change(
+    before: Sequence[Finding], after: Sequence[Finding], branch: str
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Leave out what stands on other branches before and after the change: it is not its part."""
+    both = {*before} & {*after}
+    elsewhere = {item for item in both if item.where and item.where.branch not in {"", branch}}
+    kept = (tuple(item for item in side if item not in elsewhere) for side in (before, after))
+    first, second = kept
+    return first, second
 
 
 WITHOUT_EFFECT: Final = frozenset(

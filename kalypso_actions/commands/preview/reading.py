@@ -16,7 +16,11 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     read_control_plane,
     read_own_branch,
 )
-from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
+from kalypso_actions.commands.shared.reading.document_reader import (
+    Reader,
+    in_parallel,
+    read_branch,
+)
 from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.comparison.differences import changed_settings
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
@@ -29,7 +33,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import split
 from kalypso_actions.planning.plan import PlanOptions
-from kalypso_actions.planning.validation import validate_branches
+from kalypso_actions.planning.validation import validate_branches, validate_change
 from kalypso_actions.promotion.statuses import context as status_context
 
 DEPENDABOT: Final = "dependabot[bot]"
@@ -223,7 +227,8 @@ class BranchSides:
     """The changed branch before and after: its Environments, its documents' findings, its fleets.
 
     `before` and `after` are all Environments of the branch, `declared` those of main on both sides;
-    `environments` are the ones to compare.
+    `environments` are the ones to compare. `others` are the branches of the other environments, as
+    far as they can be read, if the change is one of an environment's branch.
     """
 
     change: ChangedBranch
@@ -233,6 +238,7 @@ class BranchSides:
     findings_after: Diagnostics
     declared: tuple[Environments, Environments]
     environments: tuple[EnvironmentSides, ...]
+    others: Mapping[str, Reading] = field(default_factory=dict)
 
 
 def read_sides(
@@ -248,8 +254,9 @@ def read_sides(
     Call `trust` with the repositories that the base names before reading those that only the head
     names. Raises UsageError for the name of an unknown environment.
     """
-    before, findings_before, old = _environments(reader, change, change.base)
-    after, findings_after, new = _environments(reader, change, change.head)
+    others = {} if change.is_main else _other_branches(reader, change)
+    before, findings_before, old = _environments(reader, change, change.base, others)
+    after, findings_after, new = _environments(reader, change, change.head, others)
     names = _names(inputs.environments, (*before, *after))
     sides = _SideReader(reader, change, inputs, with_base_trees)
     bases = {name: sides.before(before[name]) for name in names if name in before}
@@ -264,23 +271,54 @@ def read_sides(
             EnvironmentSides(name, base or _absent(head), head or _absent(base), promoted, warnings)
         )
     return BranchSides(
-        change, before, after, findings_before, findings_after, (old, new), tuple(environments)
+        change,
+        before,
+        after,
+        findings_before,
+        findings_after,
+        (old, new),
+        tuple(environments),
+        others,
     )
 
 
+def _other_branches(reader: Reader, change: ChangedBranch) -> dict[str, Reading]:
+    """Return the branches of the environments that do not change, as far as they can be read."""
+    main = _reading(reader, change, change.main, ".", change.head_of_main)
+    environments, _ = environments_among(main.documents)
+    places = {
+        name: item.control_plane
+        for name, item in environments.items()
+        if item.control_plane.branch != change.branch
+    }
+
+    def read(place: RepositoryPath) -> Reading | None:
+        try:
+            return place.located(_reading(reader, change, place.branch, place.path))
+        except KalypsoError:
+            return None  # the change is judged without it
+
+    read_branches = zip(places, in_parallel(read, places.values()), strict=True)
+    return {name: branch for name, branch in read_branches if branch}
+
+
+def _reading(
+    reader: Reader, change: ChangedBranch, branch: str, path: str, commit: str | None = None
+) -> Reading:
+    files = reader.repositories.open(change.url, branch=branch, commit=commit)
+    return read_branch(files, RepositoryPath(change.url, branch, path), reader.kustomize)
+
+
 def _environments(
-    reader: Reader, change: ChangedBranch, commit: str
+    reader: Reader, change: ChangedBranch, commit: str, others: Mapping[str, Reading]
 ) -> tuple[Environments, Diagnostics, Environments]:
     """Return the environments of the changed branch at a commit, and its documents' findings.
 
-    Then follow the environments of main.
+    Then follow the environments of main. The branch of an environment is judged with main and the
+    `others`: it may lack a document, or write to the tree of another environment.
     """
-
-    def reading(branch: str, path: str, commit: str) -> Reading:
-        files = reader.repositories.open(change.url, branch=branch, commit=commit)
-        return read_branch(files, RepositoryPath(change.url, branch, path), reader.kustomize)
-
-    main = reading(change.main, ".", commit if change.is_main else change.head_of_main)
+    main_commit = commit if change.is_main else change.head_of_main
+    main = _reading(reader, change, change.main, ".", main_commit)
     environments, _ = environments_among(main.documents)  # the findings have its problems
     if change.is_main:
         return environments, validate_branches([main]), environments
@@ -290,8 +328,8 @@ def _environments(
         if item.control_plane.branch == change.branch
     }
     paths = sorted({item.control_plane.path for item in own.values()})
-    readings = [reading(change.branch, path, commit) for path in paths]
-    return own, validate_branches(readings), environments
+    readings = [_reading(reader, change, change.branch, path, commit) for path in paths]
+    return own, validate_change([main, *readings, *others.values()], main_commit), environments
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:

@@ -508,4 +508,4 @@ def _branch_of_clone(
         with reading_branch_of(environment):
             own = reader.documents(RepositoryPath(str(clone.path), place.branch, place.path))
     own = place.located(own)
-    return EnvironmentReading(environment.name, own, environment, str(clone.path))
+    return EnvironmentReading(environment.name, own, environment, str(clone.path), main=clone.main)

@@ -257,7 +257,8 @@ def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     environments = view.environments or {}
     shared = _shared_branches(view, diagnostics)
     by_branch: dict[tuple[str, str], dict[str, _GitOpsPlace]] = {}
-    for scope in view.scopes:
+    # A command about one environment has its scope first; the text is the same for all commands.
+    for scope in sorted(view.scopes, key=lambda scope: scope.environment):
         for repo in scope.fleet.gitops_repos:
             diagnostics.problems += _in_control_plane(repo, scope, environments)
             try:

@@ -230,13 +230,22 @@ def fleet_view(
     branches of other environments, as far as they could be read.
     """
     names = [name for name in environments or () if name != fleet.environment]
-    known = [_other_scope(name, others[name], snapshot) for name in names if name in others]
-    scopes = [item for item in known if isinstance(item, FleetScope)]
-    faults = tuple(item for item in known if isinstance(item, Problem))
+    scopes, faults = other_scopes(
+        snapshot, {name: others[name] for name in names if name in others}
+    )
     scope = scope_of(fleet, snapshot)
     if scope is None or environments is None:
         return FleetView((scope,) if scope else ())
     return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults)
+
+
+def other_scopes(
+    snapshot: Snapshot, others: Mapping[str, Reading]
+) -> tuple[list[FleetScope], tuple[Problem, ...]]:
+    """Return the `others` with the snapshot's commit of main, and why some cannot be judged."""
+    known = [_other_scope(name, own, snapshot) for name, own in others.items()]
+    scopes = [item for item in known if isinstance(item, FleetScope)]
+    return scopes, tuple(item for item in known if isinstance(item, Problem))
 
 
 def scope_of(fleet: Fleet, snapshot: Snapshot) -> FleetScope | None:

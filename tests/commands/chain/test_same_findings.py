@@ -164,6 +164,38 @@ def test_two_gitops_repos_of_one_tree(acme: Organisation) -> None:
         proposals.run_schedule(acme)
 
 
+@pytest.mark.parametrize(
+    ("file", "old", "new", "code", "level"),
+    [
+        ("gitops-repo.yaml", "branch: dev", "branch: stage", "gitops-repo-shared", "problems"),
+        ("base-repo.yaml", "name: main", "name: base", "base-repo-missing", "problems"),
+        ("base-repo.yaml", "", "", "base-repo-missing", "problems"),
+        ("base-repo.yaml", "branch: main", "branch: develop", "base-repo-foreign", "warnings"),
+    ],
+    ids=[
+        "the tree of another environment",
+        "another name",
+        "no BaseRepo",
+        "another branch of main",
+    ],
+)
+def test_a_preview_of_an_environments_branch_tells_what_validate_tells(
+    acme: Organisation, file: str, old: str, new: str, code: str, level: str
+) -> None:
+    text = acme.files("dev", CONTROL_PLANE)[file]
+    assert old in text
+    number = previews.propose(acme, {file: text.replace(old, new) if old else None}, base="dev")
+    preview = previews.run(acme)
+    assert preview.failed == (level == "problems")
+    told = json.loads(preview.document.to_json())
+    acme.merge(number, CONTROL_PLANE)
+    document = local(acme, "validate")
+    assert found(told) == found(document)
+    assert [item["code"] for item in document[level]] == [code]
+    if old:  # ci has a note of a branch without base-repo.yaml: cd writes the file
+        assert found(told) <= of_chain(ci_runs.run(acme, dry_run="true").document)
+
+
 def of_chain(document: ChainDocument) -> set[Finding]:
     return found(json.loads(document.to_json()))
 

@@ -20,7 +20,11 @@ from kalypso_actions.commands.shared.reading.document_reader import (
 )
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, of_level
 from kalypso_actions.fleet.assembly import Branch, assemble
-from kalypso_actions.fleet.named_branches import environment_branch_missing, foreign_commits
+from kalypso_actions.fleet.named_branches import (
+    environment_branch_missing,
+    foreign_commits,
+    has_kind,
+)
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.documents import Document, Reading, RevisionFiles
 from kalypso_actions.model.kinds import (
@@ -45,8 +49,9 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 class EnvironmentReading:
     """An environment's own branch or folder, as it was read.
 
-    `declared` is the Environment object, and `control_plane` the URL or path of the repository; a
-    folder that is read alone has neither. `promoted_commit` is the commit of main that the branch
+    `declared` is the Environment object, `control_plane` the URL or path of the repository, and
+    `main` the branch that promotions take commits from; a folder that is read alone has none of
+    them. `promoted_commit` is the commit of main that the branch
     names, if it was looked for.
     """
 
@@ -55,6 +60,7 @@ class EnvironmentReading:
     declared: Environment | None = None
     control_plane: str = ""
     promoted_commit: str | None = None
+    main: str = ""
 
     @property
     def base_repos(self) -> tuple[BaseRepo, ...]:
@@ -164,7 +170,7 @@ def read_environment_branch(reader: Reader, control_plane: str, name: str) -> En
             raise
         advice = f"there is no Environment {name!r} on {main} either; check the name"
         raise UsageError(error.problem.message, error.problem.where, advice) from error
-    return EnvironmentReading(name, place.located(own), declared, control_plane)
+    return EnvironmentReading(name, place.located(own), declared, control_plane, main=main)
 
 
 def read_own_branch(
@@ -194,7 +200,8 @@ def read_own_branch(
     own = place.located(own)
     document = base_document(own.documents)
     promoted_commit = document.promoted_commit if document else None
-    if document is None:
+    # A BaseRepo of another name is misnamed; a second one would define everything of main twice.
+    if document is None and not has_kind(own, "BaseRepo"):
         base = read_base_file(files, place.path)
         promoted_commit = base.promoted_commit
         if not promoted_commit:  # else the plan warns that nobody applies the file
@@ -202,7 +209,9 @@ def read_own_branch(
             text = with_commit(None, main_commit, repo=control_plane, branch=main, where=where)
             new = parse_yaml(control_plane, base.where.path, text.encode()).documents
             own = dataclasses.replace(own, documents=(*own.documents, *new))
-    return EnvironmentReading(environment.name, own, environment, control_plane, promoted_commit)
+    return EnvironmentReading(
+        environment.name, own, environment, control_plane, promoted_commit, main
+    )
 
 
 @dataclass(frozen=True, slots=True)

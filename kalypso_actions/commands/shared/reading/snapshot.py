@@ -35,6 +35,7 @@ from kalypso_actions.planning import registrations as decisions
 from kalypso_actions.planning.fleet_checks.branches import Registered, RegisteredReading
 from kalypso_actions.planning.fleet_checks.repositories import (
     KnownRepositories,
+    foreign_base_repo,
     missing_repositories,
 )
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
@@ -57,7 +58,10 @@ def read_snapshot(
     documents. The snapshot has the problems of unreadable registrations.
     """
     environment, own = control_plane.environment, control_plane.environment.own
-    lacking = missing_repositories(environment.name, own, environment.declared, known)
+    lacking = [*missing_repositories(environment.name, own, environment.declared, known)]
+    if environment.declared and environment.main:
+        place = environment.declared.control_plane
+        lacking += foreign_base_repo(own, dataclasses.replace(place, branch=environment.main))
     previous = previous_sources(base_trees, environment.name, control_plane.promoted_commit)
     registrations = read_registrations(
         control_plane.fleet.registrations,
