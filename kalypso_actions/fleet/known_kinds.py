@@ -41,6 +41,8 @@ def ignored_kind(document: Document) -> Problem:
 
 def _meant_kind(kind: str, api_version: str) -> str:
     """Suggest a correction of an ignored document, or else the place where it belongs."""
+    if kind == "Secret":
+        return "revoke its values, store them elsewhere, and remove the document: Git keeps it"
     if api_version.startswith(PLACEMENT_GROUP):
         return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:

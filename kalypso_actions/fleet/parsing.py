@@ -22,7 +22,7 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
-from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.nearest import character_advice, misspelled, nearest
 from kalypso_actions.model.promotion_policy import (
     POLICY_FILE,
     POLICY_KIND,
@@ -262,7 +262,7 @@ def _name_faults(document: Document) -> Iterator[Problem]:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
             where = document.at("metadata", "name")
             message = f"{document.kind}: the name {name!r} {fault}"
-            yield Problem(message, where, code="name-invalid")
+            yield Problem(message, where, character_advice(name), "name-invalid")
         # In a GitOps repository, `dev.edge` would also share its branch with the GitOpsRepo `edge`
         # of the environment `dev`.
         case {"kind": "Environment", "metadata": {"name": str(name)}} if fault := dns_label_fault(
@@ -295,11 +295,13 @@ def _label_faults(document: Document) -> Iterator[Problem]:
             subject = f"{document.kind} {document.name!r}"
             if key_fault:
                 message = f"{subject}: the label key {key!r} {key_fault}"
-                yield Problem(message, document.key_at(*path, key), code="label-invalid")
+                where, advice = document.key_at(*path, key), character_advice(key)
+                yield Problem(message, where, advice, "label-invalid")
             if value_fault:
                 shown = f" is {value!r}; it" if not str(value).isascii() else ""
                 message = f"{subject}: the value of label {key!r}{shown} {value_fault}"
-                yield Problem(message, document.at(*path, key), code="label-invalid")
+                where, advice = document.at(*path, key), character_advice(value)
+                yield Problem(message, where, advice, "label-invalid")
 
 
 def _url_faults(document: Document) -> Iterator[Problem]:
@@ -389,11 +391,12 @@ def _unknown_fields(
     for key, value in body.items():
         if key not in known:
             near = _elsewhere(str(key), known, path) or nearest(str(key), known)
+            meant = f"did you mean {near}?" if near else ""
             dotted = ".".join(map(str, (*path, key)))
             yield Problem(
                 f"{document.kind} {document.name!r}: unknown field {dotted}",
                 document.key_at(*path, key),
-                f"did you mean {near}?" if near else "",
+                character_advice(key) or meant,
                 "field-unknown",
             )
             continue

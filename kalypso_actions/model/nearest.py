@@ -1,11 +1,12 @@
-"""Names that people probably meant."""
+"""Names and texts that people probably meant."""
 
 from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
 from typing import Final
@@ -76,3 +77,43 @@ def _common_start(first: str, other: str) -> int:
     return sum(
         1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, other, strict=False))
     )
+
+
+_TYPOGRAPHIC: Final = re.compile(r"[“”„‟‘’‚‛«»].*[“”‟‘’‛«»]", re.DOTALL)
+"""Quotes of a word processor around a text."""
+_DASHED: Final = re.compile(r"[–—]\w")
+_INVISIBLE: Final = re.compile("[\u00a0\u00ad\u200b-\u200f\u2028\u2029\u2060\ufeff]")
+"""Characters that nobody sees: blanks that are none, and marks."""
+
+
+def character_advice(text: object) -> str:
+    """Return advice for a text with a character that is probably not meant; "" for another one."""
+    return next((f"it {fault}: {advice}" for fault, advice in character_faults(text)), "")
+
+
+def character_faults(value: object) -> Iterator[tuple[str, str]]:
+    """Yield what is probably not meant in the characters of a value, with advice; each once.
+
+    A word processor puts in quotes and dashes, a web page blanks that nobody sees.
+    """
+    match value:
+        case str():
+            text = value.strip()
+            hidden = _INVISIBLE.search(value)
+            if _TYPOGRAPHIC.fullmatch(text):
+                quotes = f"{text[0]} and {text[-1]}"
+                yield (
+                    f"begins and ends with {quotes}, which are no quotes in YAML",
+                    'write " or no quotes',
+                )
+            elif _DASHED.match(text):
+                yield f"begins with the dash {text[0]}, which is no hyphen", "write - or --"
+            if hidden and (hidden.start() in {0, len(value) - 1} or " " not in text):
+                name = unicodedata.name(hidden[0], "unknown").lower()
+                yield f"has the invisible character U+{ord(hidden[0]):04X} ({name})", "remove it"
+        case dict():
+            for inner in value.values():
+                yield from character_faults(inner)
+        case list():
+            for item in value:
+                yield from character_faults(item)

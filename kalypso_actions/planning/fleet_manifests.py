@@ -20,6 +20,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import HERE, Finding, Location, Problem, leveled
+from kalypso_actions.model.application import SchemaFault
 from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import counted
@@ -28,6 +29,7 @@ from kalypso_actions.model.layout import CONFIG_SCRIPT, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent
 from kalypso_actions.planning.manifest_references import NAMESPACE, UNMET, Reference, unmet
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
+from kalypso_actions.planning.manifest_values import VALUE_INVALID
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import (
     MARK,
@@ -40,6 +42,7 @@ from kalypso_actions.planning.renaming import (
 )
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
 from kalypso_actions.rendering import PRINTS_NOTHING, Failure, fields_read, template_of
+from kalypso_actions.sources.yaml_documents import NO_BLANK
 
 Manifests = Literal["warn", "strict"]
 
@@ -77,6 +80,18 @@ OF_FIELDS: Final = frozenset({"manifest-incomplete", "manifest-not-text", "manif
 
 An unknown field or value may be a word, and near a known one in one file only.
 """
+
+OF_TEXTS: Final = frozenset(
+    {
+        VALUE_INVALID,
+        "manifest-field-unknown",
+        "manifest-label-invalid",
+        "manifest-name-invalid",
+        "manifest-quantity-invalid",
+        "manifest-schema",
+    }
+)
+"""The codes of faults that may be about the text of one value."""
 
 _OWN_RULES: Final = ManifestRules(schema_errors=schema_faults, are_of_application=False)
 
@@ -353,8 +368,11 @@ class ManifestChecker:
         if where is None:
             line = problem.where.line if problem.where else 0
             where = self._places[cause] = self._place(assignment, name, text.rows, line)
-        is_certain = problem.level == "error"
-        return ManifestFault(problem.code, problem.message, problem.advice, where, is_certain)
+        is_certain, advice = problem.level == "error", problem.advice
+        source = self._lines[name].line_at(where) if NO_BLANK in problem.message else ""
+        if re.search(r":\s+\{\{-", source):
+            advice = "write {{ for {{-, which takes the blank away"
+        return ManifestFault(problem.code, problem.message, advice, where, is_certain)
 
     def _place(self, assignment: Assignment, name: str, rows: Sequence[str], line: int) -> Location:
         template = self._templates.get(name)
@@ -474,6 +492,11 @@ class _PrintingLines:
         found = self._printing.find(rows, line - 1)
         return self._lines[found - 1][2] if found else ""
 
+    def line_at(self, where: Location) -> str:
+        """Return the text of the Template's line at a place that `place` has returned."""
+        at = (text for index, line, text in self._lines if self._template.at(index, line) == where)
+        return next(at, "")
+
     def of_kind(self, kind: str) -> Location:
         """Return the place of the name of the first object of a kind."""
         pattern = re.compile(rf"\s*-?\s*kind\s*:\s*[\"']?{re.escape(kind)}\b")
@@ -520,23 +543,43 @@ class ManifestJudgement:
     faulty: Mapping[str, Failure] = field(default_factory=dict)
 
 
+class _PrintedValue(NamedTuple):
+    """A value of the configuration that a Template prints where a fault is.
+
+    It `is_refused` if the fault is about its very text.
+    """
+
+    key: str
+    where: Location
+    is_refused: bool
+
+    def placed(self, fault: ManifestFault) -> tuple[ManifestFault, Location]:
+        """Return the fault at the value if that is refused, else at the Template; both are named.
+
+        The other place comes with it.
+        """
+        if not self.is_refused:
+            message = f"{fault.message}; {self.key} is set in {_short(self.where)}"
+            return fault._replace(message=message), self.where
+        message = f"{fault.message}; {_short(fault.where)} prints {self.key}"
+        advice = fault.advice
+        if advice == SchemaFault._field_defaults["advice"]:
+            advice = f"correct {self.key}, or the Template that prints it"
+        return fault._replace(message=message, advice=advice, where=self.where), fault.where
+
+
 @dataclass(slots=True)
 class _Cause:
     template: str
     fault: ManifestFault
     first: Assignment
-    value: tuple[str, Location] | None = None
+    related: tuple[Location, ...] = ()
     folders: set[str] = field(default_factory=set)
 
     @property
     def is_error(self) -> bool:
         """Whether strict rules refuse it."""
         return self.fault.is_certain and not self.fault.wanted
-
-    @property
-    def origin(self) -> str:
-        """Where the value of the configuration is set."""
-        return f"; {self.value[0]} is set in {_short(self.value[1])}" if self.value else ""
 
 
 _Told = tuple[Assignment, str, ManifestFault, Words]
@@ -572,15 +615,17 @@ def judge_manifests(
         if fault.wanted and met(assignment, fault.with_words(words).wanted):
             continue
         value = values.of(assignment, name, fault, words) if values else None
-        key = fault.where, fault.code, value[1] if value else None
+        key = fault.where, fault.code, value.where if value else None
+        own = fault.with_words(words)
+        own, *related = value.placed(own) if value else (own,)
         cause = causes.get(key)
         if cause is None:
-            cause = causes[key] = _Cause(name, fault.with_words(words), assignment, value)
+            cause = causes[key] = _Cause(name, own, assignment, tuple(related))
         folder = assignment.folder
         cause.folders.add(folder)
         if fault.is_certain and not fault.wanted and folder not in faulty:
-            message = _subject(name, by_name) + fault.with_words(words).message + cause.origin
-            faulty[folder] = Failure(message, fault.where, fault.advice, code=fault.code)
+            message = _subject(name, by_name) + own.message
+            faulty[folder] = Failure(message, own.where, own.advice, code=own.code)
     found = [
         replace(
             _told(cause, by_name),
@@ -703,12 +748,12 @@ def _told(cause: _Cause, templates: Mapping[str, Template]) -> Problem:
     others = len(cause.folders) - 1
     also = f"; also for {counted(others, 'other assignment')}" if others else ""
     return Problem(
-        f"{_subject(cause.template, templates)}{fault.message}{cause.origin} "
+        f"{_subject(cause.template, templates)}{fault.message} "
         f"({example.target.name} on {example.cluster_type.name}{also})",
         fault.where,
         fault.advice,
         fault.code,
-        related=cause.value[1:] if cause.value else (),
+        related=cause.related,
     )
 
 
@@ -732,8 +777,8 @@ class _PrintedValues:
 
     def of(
         self, assignment: Assignment, name: str, fault: ManifestFault, words: Words
-    ) -> tuple[str, Location] | None:
-        """Return the key and the place of the value that a fault is about, if there is one.
+    ) -> _PrintedValue | None:
+        """Return the value that a fault is about, if there is one.
 
         It is the only one that the Template's line reads, or its text is in the message.
         """
@@ -742,7 +787,7 @@ class _PrintedValues:
             return None
         self._looked_up[fault.where] += 1
         config, message = self._config_of(assignment), fault.with_words(words).message
-        best: tuple[tuple[int, bool], tuple[str, ...]] | None = None
+        best: tuple[tuple[int, bool], tuple[str, ...], str] | None = None
         for read in paths:
             for path, text in _nodes_below(config.values, read):
                 shown = len(text) if text in message else 0
@@ -750,12 +795,14 @@ class _PrintedValues:
                 is_alone = len(paths) == 1 and path == read
                 likeness = shown * (is_named or path == read), is_named or is_alone
                 if path and any(likeness) and (best is None or likeness > best[0]):
-                    best = likeness, path
+                    best = likeness, path, text
         if best is None:
             return None
-        origins = config.origins_of(best[1][0])
-        places = origins.get(best[1]) or origins.get(best[1][:1])
-        return (".".join(best[1]), places[-1]) if places else None
+        (shown, _), path, text = best
+        origins = config.origins_of(path[0])
+        places = origins.get(path) or origins.get(path[:1])
+        is_refused = bool(shown) and fault.code in OF_TEXTS and repr(text) in message
+        return _PrintedValue(".".join(path), places[-1], is_refused) if places else None
 
     def _read_at(self, name: str) -> Mapping[int, Sequence[tuple[str, ...]]]:
         """Return the keys of the configuration that each line of a Template reads."""

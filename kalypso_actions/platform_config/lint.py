@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
 from kalypso_actions.model.kubernetes_names import DATA_KEY
+from kalypso_actions.model.nearest import character_advice, character_faults
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
 from kalypso_actions.platform_config.values import bound_fault, parse_value
 
@@ -32,6 +32,8 @@ _PASSWORD_IN_TEXT: Final = re.compile(
 
 _PLACEHOLDER: Final = re.compile(r"[$<{%*@/]|\.\.\.|…|x+\Z", re.IGNORECASE)
 """The beginning of a text that stands for a password."""
+
+KEY_ADVICE: Final = "write letters, digits, '-', '_' and '.' only, at most 253"
 
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 
@@ -59,10 +61,10 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
             yield Problem(
                 f"ConfigMap {config_map.name!r}: Kubernetes accepts no key {key!r} in a ConfigMap",
                 config_map.at(key),
-                "write letters, digits, '-', '_' and '.' only, at most 253",
+                character_advice(key) or KEY_ADVICE,
                 "config-key-invalid",
             )
-        for fault, advice in _character_faults(value):
+        for fault, advice in character_faults(value):
             yield Problem(
                 f"{subject} {fault}", config_map.at(key), advice, "config-value-characters"
             )
@@ -116,38 +118,6 @@ def config_map_notes(config_map: ConfigMap) -> Iterator[Problem]:
                 "remove the blank",
                 "config-value-line-break",
             )
-
-
-_TYPOGRAPHIC: Final = re.compile(r"[“”„‟‘’‚‛«»].*[“”‟‘’‛«»]", re.DOTALL)
-"""Quotes of a word processor around a text."""
-_DASHED: Final = re.compile(r"[–—]\w")
-_INVISIBLE: Final = re.compile("[\u00a0\u00ad\u200b-\u200f\u2028\u2029\u2060\ufeff]")
-"""Characters that nobody sees: blanks that are none, and marks."""
-
-
-def _character_faults(value: object) -> Iterator[tuple[str, str]]:
-    """Yield what is probably not meant in the characters of a value, with advice; each once."""
-    match value:
-        case str():
-            text = value.strip()
-            hidden = _INVISIBLE.search(value)
-            if _TYPOGRAPHIC.fullmatch(text):
-                quotes = f"{text[0]} and {text[-1]}"
-                yield (
-                    f"begins and ends with {quotes}, which are no quotes in YAML",
-                    'write " or no quotes',
-                )
-            elif _DASHED.match(text):
-                yield f"begins with the dash {text[0]}, which is no hyphen", "write - or --"
-            if hidden and (hidden.start() in {0, len(value) - 1} or " " not in text):
-                name = unicodedata.name(hidden[0], "unknown").lower()
-                yield f"has the invisible character U+{ord(hidden[0]):04X} ({name})", "remove it"
-        case dict():
-            for inner in value.values():
-                yield from _character_faults(inner)
-        case list():
-            for item in value:
-                yield from _character_faults(item)
 
 
 def _has_secret(value: object) -> bool:

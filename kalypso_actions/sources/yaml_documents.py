@@ -16,6 +16,7 @@ from typing import Any, Final
 import yaml
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, EntryMark, Mark, Path
 from kalypso_go.goyaml.errors import YAMLError
 from kalypso_go.goyaml.scalars import resolve, tagged
@@ -455,6 +456,8 @@ def syntax_fault(error: yaml.YAMLError, text: str) -> tuple[str, str]:
     message, advice = error_message(error), ""
     if "cannot start any token" in message:
         advice = "write the value in quotes"
+    _, sentence, meant = _misplaced(error, text)
+    message, advice = message + sentence, advice or meant
     line = counted_from_one(getattr(error, "context_mark", None))[0]
     opened = next((name for word, name in _OPENED.items() if word in message), "")
     if opened and 0 < line < error_mark(error, text)[0]:
@@ -476,11 +479,73 @@ def error_mark(error: yaml.YAMLError, text: str) -> Mark:
         # libyaml counts the end of a text without a final newline as a line.
         last = text.count("\n") + (0 if text.endswith("\n") else 1)
         line, column = counted_from_one(error.problem_mark or error.context_mark)
+        misplaced, *_ = _misplaced(error, text)
+        if misplaced not in {0, line}:
+            return misplaced, _indentation(text.split("\n")[misplaced - 1]) + 1
         return (line, column) if line <= last else (last, 0)
     if isinstance(error, yaml.reader.ReaderError):
         start = text.rfind("\n", 0, error.position) + 1
         return text.count("\n", 0, error.position) + 1, error.position - start + 1
     return 0, 0
+
+
+NO_BLANK: Final = "has no blank behind the colon"
+_KEYED: Final = re.compile(r"(?P<key> *(?:- +)*[^\s'\"{\[#&*!|>%@`-][^\s:]*):(?P<rest>.*)")
+"""A row that has a key."""
+
+
+def _misplaced(error: yaml.YAMLError, text: str) -> tuple[int, str, str]:
+    """Return the line that makes libyaml refuse a line behind it, a sentence, and advice.
+
+    libyaml finds a second colon, or a key in no column of its block, where the next key begins.
+    """
+    message = error_message(error)
+    rows = text.split("\n")
+    line = counted_from_one(getattr(error, "problem_mark", None))[0]
+    if not 0 < line <= len(rows):
+        return 0, "", ""
+    if "could not find expected ':'" in message:
+        begun = counted_from_one(getattr(error, "context_mark", None))[0]
+        advice = "write key: value, or indent it as a part of the text above"
+        return begun, "; this line has no colon", advice
+    is_second = "mapping values are not allowed" in message
+    above = next((number for number in range(line - 1, 0, -1) if rows[number - 1].strip()), 0)
+    number = above if is_second else line
+    found = _KEYED.match(rows[number - 1]) if number else None
+    return _misplaced_key(rows, line, number, found) if found else (0, "", "")
+
+
+def _misplaced_key(
+    rows: Sequence[str], line: int, number: int, found: re.Match[str]
+) -> tuple[int, str, str]:
+    """Return what is wrong with the key of a row, which is refused there or on the next line."""
+    key, own = found["key"].strip(" -"), _indentation(rows[number - 1])
+    around = _indentations_around(rows, number)
+    wanted = max(around)
+    is_left, is_right = 0 <= own < wanted, own > wanted >= 0 and number == line
+    if len(around) == 1 and (is_left or is_right):
+        by = f"{counted(abs(wanted - own), 'blank')} to the {'left' if is_left else 'right'}"
+        sentence = f"; {key} stands {by} of the lines around it"
+        return number, sentence, "indent it like the lines around it"
+    if number != line and found["rest"][:1].strip():
+        return number, f"; {key}: {NO_BLANK}", f"write {key}: and a blank"
+    deeper = _indentation(rows[line - 1]) - own
+    if number == line or deeper <= 0 or not found["rest"].strip():
+        return 0, "", ""
+    where = f"{counted(deeper, 'blank')} deeper than {key} above it, which has a value"
+    return line, f"; this line stands {where}", "indent both alike, or remove the value above"
+
+
+def _indentations_around(rows: Sequence[str], number: int) -> set[int]:
+    """Return the indentations of the row before a line, and of the one behind it."""
+    before = (row for row in reversed(rows[: number - 1]) if row.strip())
+    behind = (row for row in rows[number:] if row.strip())
+    found = [next(before, None), next(behind, None)]
+    return {-1 if row is None else _indentation(row) for row in found}
+
+
+def _indentation(row: str) -> int:
+    return len(row) - len(row.lstrip(" "))
 
 
 def tab_fault(error: yaml.YAMLError, text: str) -> str:

@@ -82,6 +82,10 @@ FAULTS = {
         {"reconciler": SOUND + "spec:\n  path: {{ .Manifests.path }}\n"},
         ("manifest-invalid", "reconciler.yaml:13", "cannot start any token"),
     ),
+    "an action that takes the blank before it away": (
+        {"namespace": SPACE.replace("{{ .", "{{- .") + "  labels: {a: b}\n"},
+        ("manifest-invalid", "namespace.yaml:11", "has no blank behind the colon"),
+    ),
     "a question mark that only kyaml refuses": (
         {"reconciler": SOUND + "spec: {path: why?}\n"},
         ("manifest-invalid", "reconciler.yaml:12", "kustomize cannot read it"),
@@ -272,42 +276,56 @@ QUOTA = (
 OF_VALUES = {
     "the value that a line reads": (
         {"namespace": QUOTA + "{{ .ConfigData.MB | quote }}\n", "data": {"MB": "2GB"}},
-        "; MB is set in a.yaml:2",
+        ("a.yaml:2", "; namespace.yaml:20 prints MB", "correct MB, or"),
     ),
     "a value with a default": (
         {"namespace": QUOTA + '{{ .ConfigData.MB | default "1Gi" | quote }}\n', "data": {"A": "b", "MB": "2GB"}},
-        "; MB is set in a.yaml:3",
+        ("a.yaml:3", "; namespace.yaml:20 prints MB", "correct MB, or"),
+    ),
+    "a label": (
+        {"namespace": SPACE + "  labels:\n    tier: {{ .ConfigData.TIER }}\n", "data": {"TIER": "a/b"}},
+        ("a.yaml:2", "; namespace.yaml:13 prints TIER", "print another text"),
     ),
     "a value among all": (
         {"config": MAP + "{{ toYaml .ConfigData | indent 2 }}\n", "data": {"A": "b", "L": "[a]"}},
-        "; L is set in a.yaml:3",
+        ("config.yaml:14", "; L is set in a.yaml:3", "quote"),
     ),
     "a value that breaks the YAML": (
         {"reconciler": SOUND + "spec: {a: {{ .ConfigData.P }}}\n", "data": {"P": "@north"}},
-        "; P is set in a.yaml:2",
+        ("reconciler.yaml:12", "; P is set in a.yaml:2", "quote"),
     ),
-    "one of two": (
+    "one of two, with a text of both": (
         {"namespace": QUOTA + "{{ .ConfigData.COUNT }}{{ .ConfigData.MB }}\n", "data": {"MB": "GB", "COUNT": "2"}},
-        "; MB is set in a.yaml:2",
+        ("namespace.yaml:20", "; MB is set in a.yaml:2", "correct the template"),
     ),
     "a value of a mapping": (
         {"namespace": QUOTA + "{{ .ConfigData.LIMITS.mb | quote }}\n", "data": {"LIMITS": "mb: 2GB"}},
-        "; LIMITS.mb is set in a.yaml:2",
+        ("a.yaml:2", "; namespace.yaml:20 prints LIMITS.mb", "correct LIMITS.mb, or"),
     ),
 }  # fmt: skip
 
 
 @breaks(
     "a fault of a platform's value names the value",
-    turned(_PrintedValues.of, "origins.get(best[1]) or origins.get(best[1][:1])", "None"),
+    turned(_PrintedValues.of, "origins.get(path) or origins.get(path[:1])", "None"),
 )
-@pytest.mark.parametrize(("given", "origin"), OF_VALUES.values(), ids=OF_VALUES)
-def test_a_fault_of_a_value_names_its_key_and_place(given: dict[str, object], origin: str) -> None:
+@breaks(
+    "a value that Kubernetes refuses is told at its line",
+    turned(_PrintedValues.of, "repr(text) in message", "False"),
+)
+@pytest.mark.parametrize(("given", "told"), OF_VALUES.values(), ids=OF_VALUES)
+def test_a_fault_of_a_value_stands_at_its_text_or_names_it(
+    given: dict[str, object], told: tuple[str, str, str]
+) -> None:
+    place, origin, advice = told
     (finding,) = planned(**given, options=STRICT).problems  # type: ignore[arg-type]
     assert finding.where
     assert "/" not in finding.where.path
+    assert f"{finding.where.path}:{finding.where.line}" == place
     assert f"{origin} (app-" in finding.message
-    assert [place.path for place in finding.related] == ["a.yaml"]
+    assert advice in finding.advice
+    (other,) = finding.related
+    assert "a.yaml" in {finding.where.path, other.path}
 
 
 SOURCE = (
@@ -427,7 +445,7 @@ def test_each_value_with_a_fault_is_told() -> None:
         ),
         options=STRICT,
     )
-    places = {place.path for problem in made.problems for place in problem.related}
+    places = {problem.where.path for problem in made.problems if problem.where}
     assert places == {"a.yaml", "b.yaml"}
 
 

@@ -281,6 +281,50 @@ def test_unreadable_yaml_is_a_problem(content: bytes, text: str) -> None:
     assert text in problem
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "said", "advice"),
+    [
+        (
+            "a:\n  b: 1\n c: 2\n  d: 3\n",
+            3,
+            "c stands 1 blank to the left of the lines around it",
+            "indent it like",
+        ),
+        (
+            "a:\n  - b: 1\n    c: 2\n\n  d: 3\n    e: 4\n",
+            5,
+            "d stands 2 blanks to the left",
+            "indent it like",
+        ),
+        (
+            "a:\n  b: 1\n    c: 2\n  d: 3\n",
+            3,
+            "this line stands 2 blanks deeper than b above",
+            "indent both",
+        ),
+        (
+            "a:\n  b: [1]\n    c: 2\n  d: 3\n",
+            3,
+            "c stands 2 blanks to the right of the lines around",
+            "indent it like",
+        ),
+        ("a:\n  b:c\n  d: 1\n", 2, "b: has no blank behind the colon", "write b: and a blank"),
+        ("a: 1\n  b: 2\n", 2, "this line stands 2 blanks deeper than a above", "indent both alike"),
+        ("a: 1\nb\nc: 2\n", 2, "this line has no colon", "write key: value"),
+        ("a: b: c\n", 1, "mapping values", ""),
+        ("a: 'b': c\n", 1, "not valid YAML", ""),
+    ],
+)
+def test_the_line_that_breaks_the_ones_behind_it_is_named(
+    text: str, line: int, said: str, advice: str
+) -> None:
+    (problem,) = parse(text).problems
+    assert problem.where
+    assert problem.where.line == line
+    assert said in problem.message
+    assert problem.advice.startswith(advice)
+
+
 def test_documents_around_an_error_are_kept() -> None:
     parsed = parse("a: 1\n---\nb: [\n---\nc: 1\n")
     assert [document.body for document in parsed.documents] == [{"a": 1}, {"c": 1}]

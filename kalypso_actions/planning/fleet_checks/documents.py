@@ -130,13 +130,22 @@ def wrong_types(scope: FleetScope) -> Iterator[Problem]:
             if template is None or template.type in {expected, *_unknown(template)}:
                 continue
             others = sorted(item.name for item in templates.values() if item.type == expected)
-            yield Problem(
-                f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, whose "
-                f"type is {template.type}",
-                cluster_type.at(field),
-                f"Templates of type {expected}: {abbreviated(others, MAX_LISTED) or 'none'}",
-                "template-type-wrong",
-            )
+            if others:
+                yield Problem(
+                    f"ClusterType {cluster_type.name!r}: {field} names the Template {name!r}, "
+                    f"whose type is {template.type}",
+                    cluster_type.at(field),
+                    f"Templates of type {expected}: {abbreviated(others, MAX_LISTED)}",
+                    "template-type-wrong",
+                )
+            else:  # cluster types can name no other one
+                yield Problem(
+                    f"Template {name!r} has the type {template.type}, but cluster types name it as "
+                    f"{field}",
+                    template.type_where or template.where,
+                    f"write type: {expected}, or add a Template of that type",
+                    "template-type-wrong",
+                )
 
 
 def _unknown(template: Template) -> set[str]:

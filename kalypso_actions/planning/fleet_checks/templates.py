@@ -18,6 +18,7 @@ from kalypso_go import gotemplate
 
 UNMATCHED: Final = "template-comparison-unmatched"
 KEY_MISSPELLED: Final = "template-key-misspelled"
+CONFIG_MISSPELLED: Final = "config-key-misspelled"
 
 _HOLDS: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "eq": str.__eq__,
@@ -45,6 +46,7 @@ def check_templates(view: FleetView, found: Diagnostics) -> None:
                 for problem in _unmatched(template, use, where, view, known):
                     is_near = problem.advice.startswith("did you mean")
                     (found.warnings if is_near else found.notes).append(problem)
+    found.warnings += _misspelled_entries(view, templates.values())
 
 
 def _keys(view: FleetView) -> Mapping[str, Set[str]]:
@@ -78,6 +80,31 @@ def _misspelled_keys(template: Template, keys: Mapping[str, Set[str]]) -> Iterat
                 where,
                 f"did you mean {dot}{field}.{close}?",
                 KEY_MISSPELLED,
+            )
+
+
+def _misspelled_entries(view: FleetView, templates: Iterable[Template]) -> Iterator[Problem]:
+    """Report keys that no Template reads, near to one that another layer sets and one reads.
+
+    If no layer sets that one, the finding is about the Template.
+    """
+    maps = (config_map for scope in view.scopes for config_map in scope.fleet.config_maps)
+    entries = list(read_entries(maps)) if view.is_complete else []
+    all_read = {
+        names[1]: template.name
+        for template in templates
+        for names, _ in rendering.fields_read(template)
+        if names[0] == "ConfigData" and len(names) > 1
+    }
+    read = {key: all_read[key] for key in all_read.keys() & {entry.key for entry in entries}}
+    for entry in entries:
+        close = misspelled(entry.key, read) if entry.key not in all_read else ""
+        if close:
+            yield Problem(
+                f"ConfigMap {entry.config_map!r}: no Template reads {entry.key}",
+                entry.where,
+                f"did you mean {close}, which Template {read[close]!r} reads?",
+                CONFIG_MISSPELLED,
             )
 
 

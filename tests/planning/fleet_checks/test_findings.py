@@ -22,6 +22,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
         pytest.param("dev/policy.yaml", "size: edge", "tier: edge", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean the label size?", id="label of the same value"),
         pytest.param("dev/policy.yaml", "workspace: team", "workspace: taem", "policy-workspace-unknown", "dev/policy.yaml:7", "did you mean team? Workspaces: team", id="workspace"),
         pytest.param("dev/edge.yaml", "reconciler: flux", "reconciler: map", "template-type-wrong", "dev/edge.yaml:9", "Templates of type reconciler: flux", id="type of the reconciler"),
+        pytest.param("main/templates.yaml", "type: namespace", "type: reconciler", "template-type-wrong", "main/templates.yaml:18", "write type: namespace, or add", id="type of the only Template"),
         pytest.param("dev/edge.yaml", "configType: map", "configType: space", "template-type-wrong", "dev/edge.yaml:11", "Templates of type config: map", id="type of the configuration"),
         pytest.param("dev/config.yaml", "region: west", "region: wets", "config-unmatched", "dev/config.yaml:7", "did you mean region: west?", id="ConfigMap's label"),
         pytest.param("dev/config.yaml", "region: west", "cluster-type: egde", "config-unmatched", "dev/config.yaml:7", "did you mean cluster-type: edge?", id="ConfigMap's cluster type"),

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.planning.config_checks import ConfigKeyReads
-from kalypso_actions.planning.fleet_checks.templates import _misspelled_keys, check_templates
+from kalypso_actions.planning.fleet_checks.templates import (
+    CONFIG_MISSPELLED,
+    _misspelled_entries,
+    _misspelled_keys,
+    check_templates,
+)
 from kalypso_actions.rendering.template_lint import reversed_defaults, templated_value
 from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import Plane, edited, findings, shown, sound
@@ -61,6 +66,24 @@ def test_a_constant_with_a_field_as_its_default(text: str) -> None:
 def test_a_constant_with_a_field_as_its_default_in_jinja2() -> None:
     text = '{{ "2" | default(ConfigData.REGION) }}'
     assert [code for code, *_ in found(plane(text, is_jinja=True))] == ["template-default-reversed"]
+
+
+@breaks(
+    "a key near to one that a Template reads is told",
+    turned(_misspelled_entries, "entry.key not in all_read", "False"),
+)
+@pytest.mark.parametrize("key", ["REGOIN", "REGON", "Region", "REGIONS"])
+def test_a_key_that_no_template_reads_near_to_one_that_it_reads(key: str) -> None:
+    made = plane('{{ .ConfigData.REGION | default "x" }}', f"West\n  {key}: East")
+    ((code, place, message),) = found(made)
+    assert (code, place) == (CONFIG_MISSPELLED, "dev/config.yaml:10")
+    assert message.endswith(f"no Template reads {key}")
+
+
+@pytest.mark.parametrize("key", ["ZONE", "REGION_2", "LEGION"])
+def test_other_keys_that_no_template_reads_are_none_of_its(key: str) -> None:
+    made = plane('{{ .ConfigData.REGION | default "x" }}', f"West\n  {key}: East")
+    assert found(made) == []
 
 
 TRUE = {
