@@ -13,6 +13,8 @@ from kalypso_sandbox.github.access import RepositoryAccess, access_of_event
 from kalypso_sandbox.github.pushes import handle_push, merge_ready
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import (
+    ACTIONS,
+    PERSON,
     App,
     Identity,
     Installation,
@@ -50,7 +52,7 @@ JOB_PERMISSIONS: Final[Permissions] = {
 }
 """The permissions that a job can request; workflows, variables and settings are not among them."""
 
-DEFAULT_LOGINS: Final = {"user": "somebody", "actions": "github-actions[bot]"}
+DEFAULT_LOGINS: Final = {"user": PERSON, "actions": ACTIONS}
 
 
 class Administration:

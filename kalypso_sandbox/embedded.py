@@ -22,6 +22,7 @@ from kalypso_sandbox.argocd import ARGOCD_PATH, ArgoCD, argocd_api
 from kalypso_sandbox.azure import Azure
 from kalypso_sandbox.azure.routes import blueprint
 from kalypso_sandbox.certificates import server_context
+from kalypso_sandbox.clusters import Clusters
 from kalypso_sandbox.commit_statuses import ClusterStatuses
 from kalypso_sandbox.controls import controls
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
@@ -85,7 +86,9 @@ class Sandbox(Administration):
         self.traffic = self.state.traffic
         self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)
+        self.state.speed = getattr(now, "speed", 1.0)
         self.azure = Azure(self.store, self.lock)
+        self.clusters = self.state.clusters = Clusters(self.azure)
         self.argocd = ArgoCD(self.store, self.lock)
         self._statuses = ClusterStatuses(self.store, self.state.rate_limits)
         self.state.before_endpoint = self._statuses.post

@@ -7,13 +7,17 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kalypso_actions.clients.process import Programs
 from kalypso_sandbox import json_http
 from kalypso_sandbox.faults import Faults, Interruptions
 from kalypso_sandbox.github.rate_limits import RateLimits
 from kalypso_sandbox.store import Store
+
+if TYPE_CHECKING:
+    from kalypso_sandbox.clusters import Clusters
+    from kalypso_sandbox.workflow_runner.background import BackgroundRunner
 
 MAX_EXCHANGES: Final = 20_000
 MAX_SIZE: Final = 64 << 20
@@ -120,7 +124,8 @@ class State:
     """The store and its lock, and everything that tests and users can change about requests.
 
     Hold the lock to read or change the store. `pause` waits some seconds, or until the sandbox
-    stops. `before_endpoint` is called before each endpoint of GitHub's API, with the lock.
+    stops. `before_endpoint` is called before each endpoint of GitHub's API, with the lock. `speed`
+    is that of the clock, whose time is `store.now`. `runner` is None if nothing runs workflows.
     """
 
     store: Store
@@ -133,3 +138,6 @@ class State:
     rate_limits: RateLimits = field(default_factory=RateLimits)
     max_file_size: int = MAX_FILE_SIZE
     before_endpoint: Callable[[], object] = lambda: None
+    clusters: Clusters = field(init=False)
+    speed: float = 1.0
+    runner: BackgroundRunner | None = None

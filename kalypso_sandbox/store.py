@@ -33,6 +33,9 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+PERSON: Final = "somebody"
+"""The login of people whose token names no other one."""
+
 ACTIONS: Final = "github-actions[bot]"
 ACTIONS_ID: Final = 41_898_282
 """The user of all GITHUB_TOKENs on github.com."""
@@ -258,10 +261,46 @@ class CheckRun(Entity):
     started_at: datetime
 
 
-class WorkflowRun(Entity):
-    """A run that a dispatch started; `workflow` is the path of its file.
+class StepRun(Entity):
+    """A step of a job: Kalypso's command, or an action that keeps files, by its `name`.
 
-    The sandbox does not execute it: a runner sets its status and conclusion.
+    `folder` has `log.txt`, `summary.md` and `outputs.txt`; it is relative to the folder of the
+    runner. `note` says what is special, as that the step does not run here.
+    """
+
+    name: str
+    status: RunStatus = "queued"
+    conclusion: str | None = None
+    folder: str = ""
+    note: str = ""
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+
+class JobRun(Entity):
+    """A job of a run: `key` as in the file, and the `name` that people see.
+
+    It is `waiting` while its environment asks a person to approve it.
+    """
+
+    key: str
+    name: str
+    environment: str = ""
+    status: RunStatus = "queued"
+    conclusion: str | None = None
+    steps: list[StepRun] = Field(default_factory=list)
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+
+
+class WorkflowRun(Entity):
+    """A run of a workflow that an event started; `workflow` is the path of its file.
+
+    A dispatch makes a run without jobs; a runner executes it, or sets its status and conclusion.
+    `name` is that of the workflow, `title` that of the run; both are "" before a runner knows the
+    run. A person who runs it again is the `triggering_actor`, and `attempt` counts from 1. `group`
+    is the concurrency group. `reason` says why a run is not executed here (its conclusion is
+    `skipped`), or why it was cancelled.
     """
 
     id: int
@@ -273,14 +312,29 @@ class WorkflowRun(Entity):
     created_at: datetime
     status: RunStatus = "queued"
     conclusion: str | None = None
+    event: str = "workflow_dispatch"
+    event_id: int = 0
+    name: str = ""
+    title: str = ""
+    attempt: int = 1
+    triggering_actor: str = ""
+    group: str = ""
+    reason: str = ""
+    jobs: list[JobRun] = Field(default_factory=list)
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
 
 
 class Environment(Entity):
-    """A GitHub environment with its variables and the names of its secrets, in upper case."""
+    """A GitHub environment with its variables and the names of its secrets, in upper case.
+
+    With `needs_approval`, a job waits until a person approves it.
+    """
 
     id: int
     name: str
     created_at: datetime
+    needs_approval: bool = False
     variables: dict[str, str] = Field(default_factory=dict)
     secrets: list[str] = Field(default_factory=list)
 
@@ -386,7 +440,9 @@ class Store(Entity):
     features. `lag` is the number of seconds that some endpoints lag behind a write: see `lags`.
     A token without the permission `workflows` may only push workflow files that
     `workflows_known_from` has already. The commit statuses of clusters until `clusters_heard_until`
-    are in the repositories.
+    are in the repositories. A runner in the background has started the workflows of the events
+    until the id `events_run_until` (None: there was no runner). `saved_at` is the time of the clock
+    at the last change.
     """
 
     accounts: dict[str, Account] = Field(default_factory=dict)
@@ -402,6 +458,8 @@ class Store(Entity):
     server_url: str = "https://github.com"
     lag: float = 0.0
     clusters_heard_until: datetime | None = None
+    events_run_until: int | None = None
+    saved_at: datetime | None = None
 
     _folder: Path = PrivateAttr(default=Path())
     _log: EventLog = PrivateAttr(default_factory=lambda: EventLog(Path()))
@@ -432,6 +490,7 @@ class Store(Entity):
     def save(self) -> None:
         """Write all data to the folder, atomically."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        self.saved_at = self._now()
         self._log.append(self.events)
         _replace(self._folder / DATA, self.model_dump_json())
 

@@ -26,7 +26,15 @@ from kalypso_sandbox.github.payloads.accounts import (
 )
 from kalypso_sandbox.github.workflow_files import Workflow
 from kalypso_sandbox.json_http import Json
-from kalypso_sandbox.store import Event, Identity, Issue, Repository, Store, WorkflowRun
+from kalypso_sandbox.store import (
+    PERSON,
+    Event,
+    Identity,
+    Issue,
+    Repository,
+    Store,
+    WorkflowRun,
+)
 
 SKIP_MARKERS: Final = ("[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]")
 """Markers in a commit message that keep pushes and pull requests from starting workflows."""
@@ -145,13 +153,13 @@ def workflow_run(store: Store, repository: Repository, cause: Event, run: Comple
         created_at=cause.created_at,
         status="completed",
         conclusion=run.conclusion,
+        event=cause.name,
     )
     fork = store.repository(head["repo"]["full_name"]) if head and head["repo"] else None
     payload = {
         "action": "completed",
         "workflow_run": {
             **commits.run(access, record, workflow),
-            "event": cause.name,
             "head_repository": minimal_repository(access.at(fork or repository)),
         },
         "workflow": commits.workflow(access, workflow),
@@ -160,9 +168,16 @@ def workflow_run(store: Store, repository: Repository, cause: Event, run: Comple
 
 
 def workflow_dispatch(access: RepositoryAccess, run: WorkflowRun) -> None:
-    """Record the dispatch that starts a run."""
+    """Record the dispatch that starts a run, and note the event in the run."""
     payload = {"inputs": dict(run.inputs) or None, "ref": run.ref, "workflow": run.workflow}
-    _record(_of_event(access), "workflow_dispatch", payload, run.ref, run.commit)
+    event = _record(_of_event(access), "workflow_dispatch", payload, run.ref, run.commit)
+    run.event_id = event.id
+
+
+def schedule(store: Store, repository: Repository, cron: str) -> None:
+    """Record that a cron expression of the default branch is due."""
+    identity = Identity(kind="user", login=PERSON, permissions={})
+    _record(access_of_event(store, repository, identity), "schedule", {"schedule": cron})
 
 
 def repository_dispatch(access: RepositoryAccess, event_type: str, client_payload: Json) -> None:
@@ -204,8 +219,8 @@ def _record(
     starts: bool = True,
     held: bool = False,
     old: dict[str, Json] | None = None,
-) -> None:
-    """Add the repository and the sender to a payload, and record the event.
+) -> Event:
+    """Add the repository and the sender to a payload, record the event, and return it.
 
     Without a ref, it is the head of the default branch. `old` are old fields of the repository.
     """
@@ -217,20 +232,20 @@ def _record(
     if not ref:
         ref = BRANCHES + repository.default_branch
         commit = access.git.head(repository.default_branch)
-    store.add_event(
-        Event(
-            id=store.new_id(),
-            name=name,
-            repository=repository.full_name,
-            ref=ref,
-            commit=commit or "",
-            actor=access.identity.login,
-            payload=payload,
-            created_at=store.now,
-            starts_workflows=starts,
-            held=held,
-        )
+    event = Event(
+        id=store.new_id(),
+        name=name,
+        repository=repository.full_name,
+        ref=ref,
+        commit=commit or "",
+        actor=access.identity.login,
+        payload=payload,
+        created_at=store.now,
+        starts_workflows=starts,
+        held=held,
     )
+    store.add_event(event)
+    return event
 
 
 def _new_commits(access: RepositoryAccess, update: RefUpdate) -> list[GitCommit]:

@@ -1,9 +1,21 @@
-"""The demo's clock: programs that sleep move it forward, and do not really wait."""
+"""Clocks of a sandbox: one moves only when a program sleeps, the other one runs fast."""
 
 from __future__ import annotations
 
 import threading
+import time
 from datetime import datetime, timedelta
+from typing import Protocol
+
+
+class RunnerClock(Protocol):
+    """The clock of jobs."""
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+
+    def sleep(self, seconds: float) -> None:
+        """Wait so many seconds of this clock."""
 
 
 class Clock:
@@ -23,3 +35,24 @@ class Clock:
         """Move the time forward at once."""
         with self._lock:
             self._time += timedelta(seconds=seconds)
+
+
+class FastClock:
+    """A clock that runs `speed` times as fast as the machine's; threads may share it."""
+
+    def __init__(self, start: datetime, speed: float = 1.0) -> None:
+        self.speed = speed
+        self._start = start
+        self._begun = time.monotonic()
+
+    def __call__(self) -> datetime:
+        """Return the time."""
+        return self._start + timedelta(seconds=(time.monotonic() - self._begun) * self.speed)
+
+    def seconds_of_machine(self, seconds: float) -> float:
+        """Return how long the machine waits while so many seconds of this clock pass."""
+        return seconds / self.speed
+
+    def sleep(self, seconds: float) -> None:
+        """Wait so many seconds of this clock."""
+        time.sleep(self.seconds_of_machine(seconds))

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Final
 
 from kalypso_actions.errors import KalypsoError, Location
@@ -25,11 +25,17 @@ ARTIFACTS: Final = re.compile(r"actions/(?P<name>(?:up|down)load-artifact)@[0-9a
 
 ARTIFACT_ACTIONS: Final = ("upload-artifact", "download-artifact")
 
+SCHEDULE: Final = "schedule"
+"""The event of a cron expression."""
+
 ALWAYS: Final = "${{ !cancelled() }}"
 """The condition of a step that runs even after a failure."""
 
 FILTERS: Final = frozenset(
-    {"branches", "branches-ignore", "paths", "paths-ignore", "types", "workflows"}
+    {
+        *("branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"),
+        *("types", "workflows"),
+    }
 )
 PULL_REQUEST_TYPES: Final = ("opened", "synchronize", "reopened")
 """The default types of a trigger `pull_request`."""
@@ -47,7 +53,10 @@ JOB: Final = frozenset({"name", "runs-on", "permissions", "environment", "needs"
 }
 """The supported keys. Refuse other keys, because they would have no effect.
 
-Concurrency groups and time limits also have no effect, because one job runs after the other."""
+Time limits also have no effect, nor do concurrency groups of jobs, because the jobs of a run follow
+each other."""
+
+TAGS: Final = "refs/tags/"
 
 PLACE: Final = re.compile(r"\$\{\{(.*?)\}\}")
 VALUE: Final = re.compile(r"(?P<path>[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*)|'(?P<text>[^']*)'")
@@ -58,7 +67,8 @@ class Step:
     """An action by its command, with its inputs, which may contain expressions.
 
     The action is one of Kalypso's, or of `ARTIFACTS`. `is_always`: the step runs even after a
-    failure. `may_fail`: its failure does not fail the job. `name` is its `id`.
+    failure. `may_fail`: its failure does not fail the job. `name` is its `id`, `title` its name for
+    people.
     """
 
     inputs: Mapping[str, str]
@@ -66,6 +76,7 @@ class Step:
     is_always: bool = False
     may_fail: bool = False
     name: str = ""
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,7 @@ class Job:
 
     The jobs in `needs` must succeed first. The environment's name may be an expression. `condition`
     is an expression ("": the job always runs). `outputs` are expressions of its steps' outputs.
+    `title` is its name for people, which may contain expressions.
     """
 
     name: str
@@ -83,6 +95,29 @@ class Job:
     needs: Sequence[str] = ()
     condition: str = ""
     outputs: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """The group of a workflow: its runs follow each other. Both fields are expressions.
+
+    A new run cancels the one that waits, and with `cancel_in_progress` also the one that runs.
+    https://docs.github.com/en/actions/concepts/workflows-and-actions/concurrency
+    """
+
+    group: str = ""
+    cancel_in_progress: str = ""
+
+    @classmethod
+    def of(cls, workflow: Workflow) -> Concurrency:
+        """Return the concurrency of a workflow; its group is "" without one."""
+        described = workflow.described.get("concurrency", "")
+        if isinstance(described, dict):
+            return cls(
+                str(described.get("group", "")), str(described.get("cancel-in-progress", ""))
+            )
+        return cls(str(described))
 
 
 def started_by(event: Event, git: BareRepository) -> list[Workflow]:
@@ -90,17 +125,36 @@ def started_by(event: Event, git: BareRepository) -> list[Workflow]:
 
     Raises KalypsoError for a file with unsupported keys, also if the event does not start it.
     """
+    workflows = candidates(event, git)
+    for workflow in workflows:
+        jobs_of(workflow)
+    return [workflow for workflow in workflows if is_started(workflow, event, git)]
+
+
+def candidates(event: Event, git: BareRepository) -> Sequence[Workflow]:
+    """Return the workflows among which an event starts some, sorted by file."""
     if not event.starts_workflows or event.held:
         return []
     workflows = workflows_of(git, event.commit)
     if event.name == DISPATCH:
         named = event.payload["workflow"]
         workflows = [workflow for workflow in workflows if workflow.path == named]
-    for workflow in workflows:
-        jobs_of(workflow)
-    return [
-        workflow for workflow in workflows if _fits(event, workflow.triggers.get(event.name), git)
-    ]
+    return workflows
+
+
+def is_started(workflow: Workflow, event: Event, git: BareRepository) -> bool:
+    """Return whether an event starts a workflow. Raises KalypsoError for an unsupported filter."""
+    if event.name == SCHEDULE:
+        return event.payload["schedule"] in crons_of(workflow)
+    return _fits(event, workflow.triggers.get(event.name), git)
+
+
+def crons_of(workflow: Workflow) -> Sequence[str]:
+    """Return the cron expressions that start a workflow."""
+    listed = (workflow.described.get("on") or {}) if workflow.triggers else {}
+    entries = listed.get(SCHEDULE) if isinstance(listed, dict) else None
+    crons = [entry.get("cron") for entry in entries or () if isinstance(entry, dict)]
+    return [cron for cron in crons if isinstance(cron, str)]
 
 
 def waits_for(git: BareRepository, branch: str, name: str) -> bool:
@@ -120,23 +174,37 @@ def jobs_of(workflow: Workflow) -> Sequence[Job]:
     _refuse_others(described, FILE, path, "the file")
     permissions = described.get("permissions")
     jobs = {name: _job(path, name, job, permissions) for name, job in described["jobs"].items()}
-    order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
-    return [jobs[name] for name in order]
+    try:
+        order = TopologicalSorter({name: job.needs for name, job in jobs.items()}).static_order()
+        return [jobs[name] for name in order]
+    except (CycleError, KeyError) as error:
+        message = "the jobs need each other in a circle, or one that is missing"
+        raise KalypsoError(message, Location(path)) from error
 
 
-def _job(path: str, name: str, described: Mapping[str, Any], permissions: Any) -> Job:
+def _job(path: str, name: str, described: Any, permissions: Any) -> Job:
+    if not isinstance(described, dict):
+        raise KalypsoError(f"the job {name} is not a mapping", Location(path))
     _refuse_others(described, JOB, path, f"the job {name}")
     environment = described.get("environment", "")
     needs = described.get("needs", [])
     return Job(
         name,
-        [_step(path, name, step) for step in described["steps"]],
+        [_step(path, name, step) for step in _steps_of(path, name, described)],
         _permissions(described.get("permissions", permissions), path),
         environment["name"] if isinstance(environment, dict) else environment,
         [needs] if isinstance(needs, str) else needs,
         described.get("if", ""),
         described.get("outputs", {}),
+        str(described.get("name") or name),
     )
+
+
+def _steps_of(path: str, job: str, described: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    steps = described.get("steps")
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        raise KalypsoError(f"the job {job} has no list of steps", Location(path))
+    return steps
 
 
 def _permissions(described: Any, path: str) -> Mapping[str, str] | None:
@@ -163,7 +231,14 @@ def _step(path: str, job: str, described: Mapping[str, Any]) -> Step:
         message = f"a step of the job {job}: if: {condition} is not supported here"
         raise KalypsoError(message, Location(path))
     may_fail = described.get("continue-on-error") == "true"
-    return Step(words, command, condition == ALWAYS, may_fail, described.get("id", ""))
+    return Step(
+        words,
+        command,
+        condition == ALWAYS,
+        may_fail,
+        described.get("id", ""),
+        str(described.get("name") or command),
+    )
 
 
 def _refuse_others(
@@ -185,9 +260,7 @@ def _fits(event: Event, filters: Mapping[str, Any] | None, git: BareRepository) 
         raise KalypsoError(f"the filter {', '.join(sorted(others))} is not supported here")
     match event.name:
         case "push":
-            return _fits_branch(event.ref.removeprefix(BRANCHES), filters) and _fits_paths(
-                _changed(event, git), filters
-            )
+            return _fits_ref(event.ref, filters) and _fits_paths(_changed(event, git), filters)
         case "pull_request":
             types = filters.get("types", PULL_REQUEST_TYPES)
             base = event.payload["pull_request"]["base"]["ref"]
@@ -208,13 +281,28 @@ def _fits_other(event: Event, filters: Mapping[str, Any]) -> bool:
     return False
 
 
+def _fits_ref(ref: str, filters: Mapping[str, Any]) -> bool:
+    """Check a pushed ref; filters of only the other kind of refs let none of this kind through.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
+    """
+    of_branches = any(name in filters for name in ("branches", "branches-ignore"))
+    of_tags = any(name in filters for name in ("tags", "tags-ignore"))
+    if ref.startswith(TAGS):
+        tag = ref.removeprefix(TAGS)
+        return _fits_name(tag, filters, "tags") if of_tags else not of_branches
+    return _fits_branch(ref.removeprefix(BRANCHES), filters) if of_branches else not of_tags
+
+
 def _fits_branch(branch: str, filters: Mapping[str, Any]) -> bool:
-    """Check the branch filters. A tag passes none of them, because its name is a full ref here."""
-    if "branches" in filters:
-        return _matches(branch, filters["branches"])
-    if "branches-ignore" in filters:
-        return not _matches(branch, filters["branches-ignore"])
-    return True
+    return _fits_name(branch, filters, "branches")
+
+
+def _fits_name(name: str, filters: Mapping[str, Any], kind: str) -> bool:
+    if kind in filters:
+        return _matches(name, filters[kind])
+    ignored = f"{kind}-ignore"
+    return ignored not in filters or not _matches(name, filters[ignored])
 
 
 def _fits_paths(changed: Collection[str], filters: Mapping[str, Any]) -> bool:
@@ -233,10 +321,10 @@ def _changed(event: Event, git: BareRepository) -> Collection[str]:
     return git.changed_paths(before, event.commit)
 
 
-def _matches(name: str, patterns: Sequence[str]) -> bool:
+def _matches(name: str, patterns: str | Sequence[str]) -> bool:
     """Match patterns: `*` matches all but `/`, `**` everything; `!` excludes."""
     matches = False
-    for pattern in patterns:
+    for pattern in [patterns] if isinstance(patterns, str) else patterns:
         expression = re.escape(pattern.removeprefix("!"))
         expression = expression.replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
         if re.fullmatch(expression, name):

@@ -21,8 +21,14 @@ from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.git.repositories import BRANCHES
 from kalypso_sandbox.github import events
 from kalypso_sandbox.github.workflow_files import DISPATCH, Workflow
-from kalypso_sandbox.store import Event, Permissions, WorkflowRun
-from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.store import (
+    Event,
+    JobRun,
+    Permissions,
+    StepRun,
+    WorkflowRun,
+)
+from kalypso_sandbox.workflow_runner.clock import RunnerClock
 from kalypso_sandbox.workflow_runner.jobs import (
     ARTIFACT_ACTIONS,
     Job,
@@ -104,6 +110,9 @@ class RunnerEnvironment:
                 "event_name": event.name,
                 "ref": event.ref,
                 "ref_name": event.ref.removeprefix(BRANCHES),
+                "run_attempt": run.attempt,
+                "run_id": run.record.id if run.record else event.id,
+                "run_number": run.number,
                 "repository": repository.full_name,
                 "repository_owner": repository.owner,
                 "sha": event.commit,
@@ -153,7 +162,8 @@ class Run:
     """The jobs of a workflow that an event has started, but that have not run yet.
 
     `attempt` counts from 1, for workflows that people run again. `triggering_actor` is the account
-    that started the attempt; "" for the actor of the event.
+    that started the attempt; "" for the actor of the event. `record` is its record in the store, if
+    it has one, and `number` counts the runs of its workflow.
     """
 
     event: Event
@@ -161,6 +171,8 @@ class Run:
     jobs: Sequence[Job]
     attempt: int = 1
     triggering_actor: str = ""
+    record: WorkflowRun | None = None
+    number: int = 1
 
     @property
     def starter(self) -> str:
@@ -309,7 +321,7 @@ class WorkflowRunner:
     """
 
     sandbox: Sandbox
-    clock: Clock
+    clock: RunnerClock
     machine: Mapping[str, str]
     secrets: Mapping[str, str] = field(repr=False)
     folder: Path
@@ -317,10 +329,12 @@ class WorkflowRunner:
     artifacts: Artifacts = field(default_factory=Artifacts)
     outputs: dict[tuple[int, str], dict[str, Any]] = field(default_factory=dict)
     """The outputs of the jobs of each run, also for a part of it that runs later."""
+    before_job: Callable[[Run, JobRun], object] = lambda _run, _job: None
+    """Waits until a job may begin."""
 
     def __post_init__(self) -> None:
         self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(1 + max(map(_number, self.folder.glob("*-*")), default=0))
         self._seen = len(self.sandbox.store.events)
 
     def pending_runs(self) -> list[Run]:
@@ -343,12 +357,11 @@ class WorkflowRunner:
 
         The run's record is `in_progress` during the run, and `cancelled` after an exception.
         """
-        record = self.record(run.event)
+        record = run.record or self.record(run.event)
         if record:
-            with self.sandbox.lock:
-                record.status, record.conclusion = "in_progress", None
+            self._begin(run, record)
         try:
-            done = self._steps(run, record.id if record else run.event.id)
+            done = self._steps(run, record)
         except BaseException:
             self.conclude(record, "cancelled")
             raise
@@ -367,27 +380,72 @@ class WorkflowRunner:
                 completed = events.CompletedRun(run_id, workflow.path, workflow.name, conclusion)
                 events.workflow_run(self.sandbox.store, repository, run.event, completed)
 
-    def _steps(self, run: Run, run_id: int) -> list[CompletedStep]:
+    def _begin(self, run: Run, record: WorkflowRun) -> None:
+        with self.sandbox.lock:
+            record.status, record.conclusion = "in_progress", None
+            record.started_at, record.completed_at = self.sandbox.store.now, None
+            contexts = self.contexts(run)
+            record.jobs = [
+                JobRun(
+                    key=job.name,
+                    name=filled(job.title, contexts),
+                    steps=[StepRun(name=step.title) for step in job.steps],
+                )
+                for job in run.jobs
+            ]
+
+    def _steps(self, run: Run, record: WorkflowRun | None) -> list[CompletedStep]:
         number = next(self._numbers)
+        run_id = record.id if record else run.event.id
         done: list[CompletedStep] = []
-        for job in run.jobs:
+        records = record.jobs if record else [JobRun(key=job.name, name="") for job in run.jobs]
+        for job, job_record in zip(run.jobs, records, strict=True):
             if not self.is_wanted(run, job):
+                self.conclude(job_record, "skipped")
                 continue
+            job_record.environment = filled(job.environment, self.contexts(run))
+            self.before_job(run, job_record)
+            job_record.status, job_record.started_at = "in_progress", self.sandbox.store.now
             self.clock.sleep(LATENCY)
-            failed = False
-            outputs: dict[str, Any] = {}
-            for step in job.steps:
-                if failed and not step.is_always:
-                    continue
-                completed = self._step(run, job, step, run_id, number)
-                outputs[step.name] = {"outputs": _outputs_of(completed.folder)}
-                if step.action not in ARTIFACT_ACTIONS:
-                    done.append(completed)
-                failed = failed or bool(completed.exit_code and not step.may_fail)
+            failed = self._job(run, job, job_record, done, run_id, number)
+            self.conclude(job_record, "failure" if failed else "success")
             if failed:
+                for other in records[records.index(job_record) + 1 :]:
+                    self.conclude(other, "skipped")
                 break
-            self.keep_outputs(run, job, outputs)
         return done
+
+    def _job(
+        self,
+        run: Run,
+        job: Job,
+        record: JobRun,
+        done: list[CompletedStep],
+        run_id: int,
+        number: int,
+    ) -> bool:
+        """Run the steps of a job, add them to `done`, and return whether the job failed."""
+        failed = False
+        outputs: dict[str, Any] = {}
+        for position, step in enumerate(job.steps):
+            step_record = record.steps[position] if record.steps else StepRun(name=step.title)
+            if failed and not step.is_always:
+                self.conclude(step_record, "skipped")
+                continue
+            step_record.status, step_record.started_at = "in_progress", self.sandbox.store.now
+            completed = self._step(run, job, step, run_id, number, step_record)
+            self.conclude(step_record, "failure" if completed.exit_code else "success")
+            outputs[step.name] = {"outputs": _outputs_of(completed.folder)}
+            if step.action not in ARTIFACT_ACTIONS:
+                done.append(completed)
+            failed = failed or bool(completed.exit_code and not step.may_fail)
+        if not failed:
+            self.keep_outputs(run, job, outputs)
+        return failed
+
+    def contexts(self, run: Run) -> dict[str, Any]:
+        """Return the contexts of a run's expressions, without a token and secrets."""
+        return self._runner_environment.contexts(run, "", {})
 
     def keep_outputs(self, run: Run, job: Job, steps: Mapping[str, Any]) -> None:
         """Keep the outputs of a job that has succeeded; `steps` is its context of that name."""
@@ -401,12 +459,14 @@ class WorkflowRunner:
         """Return whether the condition of a job holds."""
         if not job.condition:
             return True
-        contexts = self._runner_environment.contexts(run, "", {})
+        contexts = self.contexts(run)
         contexts["needs"] = self._needs(run)
         expression = job.condition.removeprefix("${{").removesuffix("}}")
         return bool(filled(f"${{{{ {expression} }}}}", contexts))
 
-    def _step(self, run: Run, job: Job, step: Step, run_id: int, number: int) -> CompletedStep:
+    def _step(
+        self, run: Run, job: Job, step: Step, run_id: int, number: int, record: StepRun
+    ) -> CompletedStep:
         token = self._runner_environment.token(run.event, job)
         secrets = {} if is_restricted(run.event) else self.secrets
         contexts = self._runner_environment.contexts(run, token, secrets)
@@ -420,6 +480,7 @@ class WorkflowRunner:
         names = (*TOKENS, *MORE_TOKENS.get(step.action, ()))
         given = {**dict.fromkeys(names, token), **inputs}
         folder = self._new_folder(number, step.action, given)
+        record.folder = folder.name
         variables = self._runner_environment.variables(run.event, job, environment, run_id, folder)
         variables["GITHUB_WORKSPACE"] = str(workspace)
         variables["GITHUB_RUN_ATTEMPT"] = str(run.attempt)
@@ -434,7 +495,9 @@ class WorkflowRunner:
         """Create `<run>-<command>-<environment>` for a step's files."""
         verify = "verify" if given.get("verify-only") == "true" else ""
         parts = (f"{number:02}", command, given.get("environment", ""), verify)
-        folder = self.folder / "-".join(part for part in parts if part)
+        name = "-".join(part for part in parts if part)
+        folders = (self.folder / f"{name}{more}" for more in ("", *map("-{}".format, range(2, 99))))
+        folder = next(folder for folder in folders if not folder.exists())
         folder.mkdir(parents=True)
         return folder
 
@@ -443,16 +506,25 @@ class WorkflowRunner:
         if event.name != DISPATCH:
             return None
         with self.sandbox.lock:
-            dispatches = [
-                dispatch.id
-                for dispatch in self.sandbox.store.events
-                if (dispatch.name, dispatch.repository) == (event.name, event.repository)
-            ]
             runs = self.sandbox.repository(event.repository).runs
-            return runs[dispatches.index(event.id)]
+            return next(run for run in runs if run.event_id == event.id)
 
-    def conclude(self, record: WorkflowRun | None, conclusion: str) -> None:
-        """Set the conclusion of a run's record, if it has one."""
-        if record:
-            with self.sandbox.lock:
-                record.status, record.conclusion = "completed", conclusion
+    def conclude(self, record: WorkflowRun | JobRun | StepRun | None, conclusion: str) -> None:
+        """Set the conclusion of a record, if there is one; what it has begun ends with it."""
+        if record is None:
+            return
+        with self.sandbox.lock:
+            parts: Sequence[JobRun | StepRun] = ()
+            if not isinstance(record, StepRun):
+                parts = record.jobs if isinstance(record, WorkflowRun) else record.steps
+            for part in parts:
+                if part.status != "completed":
+                    self.conclude(part, "cancelled" if part.started_at else "skipped")
+            record.status, record.conclusion = "completed", conclusion
+            record.completed_at = self.sandbox.store.now
+
+
+def _number(folder: Path) -> int:
+    """Return the number of the run at the start of a folder's name, or 0."""
+    number = folder.name.partition("-")[0]
+    return int(number) if number.isascii() and number.isdecimal() else 0

@@ -53,7 +53,8 @@ def check_events(events: Iterable[Event], known: set[bytes] | None = None) -> No
     """Check every event's payload in the same way. Raises AssertionError."""
     for event in events:
         kind = _kind(event.name, contents=(json.dumps(event.payload).encode(),))
-        if known is None or kind not in known:
+        is_webhook = event.name != "schedule"  # of GitHub Actions alone
+        if is_webhook and (known is None or kind not in known):
             check_payload(event.name, event.payload)
         if known is not None:
             known.add(kind)

@@ -171,7 +171,7 @@ def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
     """Return, for each query parameter, the values that select this run."""
     return {
         "branch": {run.ref.removeprefix(BRANCHES)},
-        "event": {DISPATCH},
+        "event": {run.event},
         "actor": {run.author},
         "head_sha": {run.commit},
         "status": {run.status, run.conclusion},
@@ -179,6 +179,11 @@ def _facts(run: WorkflowRun) -> Mapping[str, Collection[str | None]]:
 
 
 def _run(call: Call, run: WorkflowRun) -> Json:
-    workflows = workflows_of(call.git, run.commit)
-    workflow = next(workflow for workflow in workflows if workflow.path == run.workflow)
+    """Return a run; the head of a pull request may lack the workflow of its test merge."""
+    try:
+        workflows = workflows_of(call.git, run.commit)
+    except LookupError:
+        workflows = ()
+    unknown = Workflow(run.workflow, run.name or run.workflow)
+    workflow = next((each for each in workflows if each.path == run.workflow), unknown)
     return payloads.run(call, run, workflow)

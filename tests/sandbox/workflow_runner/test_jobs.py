@@ -127,7 +127,7 @@ def test_other_events_by_their_payload(
         ("on: push\njobs: {one: {steps: [{run: x}]}}", "a step of the job one: run"),
         ("on: push\njobs: {one: {steps: [{uses: actions/checkout@v4}]}}", "not one of Kalypso's"),
         ("on: push\npermissions: write-all\n" + JOBS, "list the permissions one by one"),
-        ("on: {push: {tags: ['v*']}}\n" + JOBS, "the filter tags"),
+        ("on: {push: {names: ['v*']}}\n" + JOBS, "the filter names"),
     ],
 )
 def test_unsupported_syntax_is_an_error(git: BareRepository, content: str, message: str) -> None:
@@ -159,7 +159,7 @@ def test_the_action_of_the_root_runs_a_command_by_its_name() -> None:
     step = "{uses: acme/kalypso-actions@v0, with: {run: start-schedule, branch: dev}}"
     content = f"on: push\njobs: {{one: {{steps: [{step}]}}}}"
     (job,) = jobs_of(parse(FILE, content.encode()))
-    assert job.steps == [Step({"branch": "dev"}, action="start-schedule")]
+    assert job.steps == [Step({"branch": "dev"}, action="start-schedule", title="start-schedule")]
 
 
 # The sandbox publishes no pages: their workflow has steps of GitHub's own actions.
