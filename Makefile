@@ -117,6 +117,13 @@ ACT_VERSION := v0.2.89
 $(ACT):
 	GOBIN="$(CURDIR)/$(@D)" go install github.com/nektos/act@$(ACT_VERSION)
 
+# An OCI registry, for charts of services.
+REGISTRY := .build/bin/registry
+REGISTRY_VERSION := v3.0.0
+
+$(REGISTRY):
+	GOBIN="$(CURDIR)/$(@D)" go install github.com/distribution/distribution/v3/cmd/registry@$(REGISTRY_VERSION)
+
 .PHONY: e2e
 e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
 	$(PYTHON) -m pytest -m e2e tests/e2e

@@ -44,7 +44,12 @@ from kalypso_actions.inputs.local import (
     ValidateInputs,
 )
 from kalypso_actions.inputs.paths import PathAtBranch
-from kalypso_actions.inputs.reading import ACTION_INPUTS, action_inputs, checked_inputs
+from kalypso_actions.inputs.reading import (
+    ACTION_INPUTS,
+    action_inputs,
+    checked_inputs,
+    input_from_environment,
+)
 from kalypso_actions.inputs.values import kebab
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.diff_document import DiffDocument, diff_report, shown_diffs
@@ -111,6 +116,11 @@ class AppRenderCommand(LocalCommand[AppRenderInputs, AppRenderDocument]):
 
     model, document, place = AppRenderInputs, AppRenderDocument, "app.render:app_render"
     echoed: ClassVar = {"environment": "environment"}
+
+    def compute(self, given: Given) -> AppRenderDocument:
+        """Take the credentials from the environment. Raises KalypsoError."""
+        credentials = input_from_environment("chart-credentials", os.environ)
+        return super().compute({"chart-credentials": credentials, **given})
 
     def run_in(self, context: LocalContext) -> AppRenderDocument:
         """Render."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import os
@@ -15,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -29,6 +31,7 @@ from kalypso_actions.clients.process import (
     write_file,
 )
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.urls import is_loopback
 
 PROGRAM: Final = "helm"
 
@@ -89,11 +92,12 @@ class ChartFolder:
         except HelmError as error:
             return error.output
 
-    def run(self, command: Sequence[str], *, online: bool = False) -> bytes:
+    def run(self, command: Sequence[str], *, online: bool = False, stdin: bytes = b"") -> bytes:
         """Run helm with its bounds. Raises HelmError, or KalypsoError if it exceeds them."""
         try:
             return self.programs.run(
                 command,
+                stdin=stdin,
                 folder=self.top,
                 extra=_environment(self.top, online=online),
                 timeout=self.timeout,
@@ -165,6 +169,33 @@ class Helm:
                 if f"charts/{file.name}" not in files
             }
 
+    def pull(self, repository: str, chart: str, version: str, authorization: str = "") -> bytes:
+        """Fetch one chart; return its archive.
+
+        `repository` is an https or oci URL; at a loopback address, http is used for oci.
+        `authorization` is a header for basic authentication, or "". Raises HelmError.
+        """
+        user, password = _login(authorization)
+        with self.chart({}) as folder:
+            if repository.startswith("oci://"):
+                host = urlsplit(repository).netloc
+                plain = ["--plain-http"] if is_loopback(f"http://{host}") else []
+                if user:
+                    login = ["registry", "login", host, "--username", user, "--password-stdin"]
+                    folder.run([self._program, *login, *plain], online=True, stdin=password)
+                name = f"{repository.rstrip('/')}/{chart}"
+            else:
+                login = ["--username", user, "--password-stdin"] if user else []
+                add = [self._program, "repo", "add", *login, "charts", repository]
+                folder.run(add, online=True, stdin=password)
+                plain, name = [], f"charts/{chart}"
+            folder.run([self._program, "pull", name, "--version", version, *plain], online=True)
+            archives = sorted(folder.top.glob("*.tgz"))
+            if len(archives) != 1 or archives[0].stat().st_size > MAX_OUTPUT:
+                limit = MAX_OUTPUT >> 20
+                raise HelmError(f"helm pull gave no archive, or one of more than {limit} MB")
+            return archives[0].read_bytes()
+
     @contextmanager
     def chart(self, files: Mapping[str, bytes]) -> Iterator[ChartFolder]:
         """Write a chart to a temporary folder, which exists until the end of the block."""
@@ -175,6 +206,14 @@ class Helm:
             for path, content in files.items():
                 write_file(top / "chart", path, content)
             yield ChartFolder(self._programs, self._program, top, self._timeout)
+
+
+def _login(authorization: str) -> tuple[str, bytes]:
+    """Return user and password of a header for basic authentication; both empty without one."""
+    if not authorization:
+        return "", b""
+    user, _, password = base64.b64decode(authorization.rpartition(" ")[2]).partition(b":")
+    return user.decode(), password
 
 
 def _environment(top: Path, *, online: bool = False) -> dict[str, str]:

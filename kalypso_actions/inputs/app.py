@@ -167,8 +167,9 @@ class AppInputs(Inputs):
         List,
         AfterValidator(_generators),
         Option(
-            "auto (by the content of the source), or one or several of helm, "
-            "kustomize, plain (manifests as they are) and command, each for its targets."
+            "auto (by the content of the source), or one or several of helm, kustomize, plain "
+            "(manifests as they are), services (charts of repositories) and command, each for its "
+            "targets."
         ),
     ] = ("auto",)
     generator_command: Annotated[
@@ -198,6 +199,13 @@ class AppInputs(Inputs):
             "Chart.lock, which locks versions, but not content)."
         ),
     ] = "vendored"
+    chart_credentials: Annotated[
+        Secret,
+        Option(
+            "Credentials for private repositories of charts: lines of "
+            "host-or-URL-prefix=user:token."
+        ),
+    ] = EMPTY
     release_name: Annotated[
         Namespace, Option("helm's release name; default: from the name of the target's folder.")
     ] = ""
@@ -438,7 +446,8 @@ class AppDeployInputs(AppInputs, AppChainInputs):
         str,
         Option(
             "A command that sees the rendered tree before it is proposed: $KALYPSO_TREE, and the "
-            "file $KALYPSO_IMAGES with an image on each line. If it fails, nothing is proposed."
+            "file $KALYPSO_IMAGES with an image on each line; $KALYPSO_CHARTS is a folder with the "
+            "archives of services. If it fails, nothing is proposed."
         ),
     ] = ""
     auto_merge: Annotated[

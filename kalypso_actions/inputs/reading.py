@@ -27,6 +27,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "app-id": ("KALYPSO_APP_ID",),
     "app-private-key": ("KALYPSO_APP_PRIVATE_KEY",),
     "git-credentials": ("KALYPSO_GIT_CREDENTIALS",),
+    "chart-credentials": ("KALYPSO_CHART_CREDENTIALS",),
     "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
     "azure-credentials": ("AZURE_CREDENTIALS",),
     "azure-client-id": ("AZURE_CLIENT_ID",),
@@ -41,6 +42,7 @@ SECRET_VARIABLES: Final = (
     *SECRETS["token"],
     *SECRETS["app-private-key"],
     *SECRETS["git-credentials"],
+    *SECRETS["chart-credentials"],
     *SECRETS["argocd-tokens"],
     *SECRETS["azure-credentials"],
 )
@@ -122,12 +124,10 @@ def secrets_of(inputs: GitHubInputs) -> Iterator[str]:
         value = getattr(inputs, name)
         if isinstance(value, SecretStr) and value.get_secret_value():
             yield value.get_secret_value()
-    for line in inputs.git_credentials.get_secret_value().splitlines():
-        yield line.partition("=")[2].partition(":")[2].strip()
-    tokens = getattr(inputs, "argocd_tokens", None)
-    if isinstance(tokens, SecretStr):
-        for line in tokens.get_secret_value().splitlines():
-            yield line.partition("=")[2].strip()
+    for name in ("git_credentials", "chart_credentials", "argocd_tokens"):
+        for line in getattr(inputs, name, SecretStr("")).get_secret_value().splitlines():
+            login = line.partition("=")[2]
+            yield (login if name == "argocd_tokens" else login.partition(":")[2]).strip()
     credentials = getattr(inputs, "azure_credentials", None)
     if isinstance(credentials, SecretStr):
         yield from _values(credentials.get_secret_value(), "clientSecret")

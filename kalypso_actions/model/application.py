@@ -26,7 +26,7 @@ current  upstream's bytes of today: texts of levels are joined; an undefined var
          whole reference of the image
 """
 
-GENERATOR_NAMES: Final = ("auto", "helm", "kustomize", "plain", "command")
+GENERATOR_NAMES: Final = ("auto", "helm", "kustomize", "plain", "services", "command")
 
 VARIABLES: Final = (
     "WORKLOAD",

@@ -13,6 +13,7 @@ import yaml
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.planning.application.services import read_services
 from kalypso_actions.promotion.application import ORDER_FILE, read_order
 from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -40,11 +41,13 @@ OF_CLUSTERS: Final = [(page, block) for page, block in BLOCKS if "/clusters/" in
 """Manifests that people apply on clusters: `test_connect_a_cluster` checks them."""
 
 ORDERS: Final = [(page, block) for page, block in BLOCKS if block.path == ORDER_FILE]
+SERVICES: Final = [(page, block) for page, block in BLOCKS if block.path.startswith("services/")]
 
 DOCUMENTS: Final = [
     (page, block)
     for page, block in BLOCKS
-    if (page, block) not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_DEPENDABOT, *OF_CLUSTERS, *ORDERS]
+    if (page, block)
+    not in [*STEPS, *WORKFLOWS, *HOOKS, *OF_DEPENDABOT, *OF_CLUSTERS, *ORDERS, *SERVICES]
 ]
 
 ACTION: Final = re.compile(r"kalypso-actions(/actions/[a-z-]+)?@")
@@ -78,6 +81,12 @@ def test_documents_are_what_kalypso_reads(page: Page, block: Block) -> None:
 @pytest.mark.parametrize(("page", "block"), ORDERS, ids=name_of)
 def test_an_order_of_environments_is_read(page: Page, block: Block) -> None:
     assert first_environments((), read_order(block.text.encode(), "docs"))
+
+
+@pytest.mark.parametrize(("page", "block"), SERVICES, ids=name_of)
+def test_a_service_is_read(page: Page, block: Block) -> None:
+    services, problems = read_services("docs", {block.path: block.text.encode()}, "none")
+    assert services and not problems
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,10 @@ class CredentialTable:
     headers: Mapping[str, str] = field(repr=False)
 
     @classmethod
-    def parse(cls, text: str) -> Self:
+    def parse(cls, text: str, name: str = NAME) -> Self:
         """Parse lines of `host-or-URL-prefix=user:token`; skip empty lines and `#` comments.
 
+        `name` is that of the input, for messages.
         Raises UsageError with the numbers of all invalid lines, but not their text, because any
         part of it may be the token.
         """
@@ -158,7 +159,7 @@ class CredentialTable:
             message = next(_faults(prefix, login, token, headers), "")
             if message:
                 advice = "write each line as host-or-URL-prefix=user:token"
-                faults.append(Problem(f"line {number} of {NAME}: {message}", advice=advice))
+                faults.append(Problem(f"line {number} of {name}: {message}", advice=advice))
             else:
                 headers[normal_url(_complete(prefix))] = basic(user, token)
         if faults:

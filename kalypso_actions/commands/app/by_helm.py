@@ -48,21 +48,34 @@ from kalypso_actions.sources.yaml_documents import parse_yaml
 
 def generate_by_helm(work: Work) -> Generated:
     """Render the chart for each target, several at once. Raises KalypsoError."""
+    helm, generated = begin_helm(work)
+    files = _chart_files(work, helm, generated)
+    if CHART_FILE not in files:  # it is a broken link
+        return generated
+    chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
+    render_chart(work, chart, helm, generated)
+    return generated
+
+
+def begin_helm(work: Work) -> tuple[Helm, Generated]:
+    """Return helm, and an empty result with its version. Raises KalypsoError."""
     timeout = work.inputs.timeout.total_seconds()
     helm, version = find_helm(work.programs, work.inputs.helm_version, timeout)
     generated = Generated(programs={"helm": version})
     if work.inputs.compatibility != "none" and not version.startswith("v3."):
         generated.findings.warnings.append(_other_bytes(version))
-    files = _chart_files(work, helm, generated)
-    if CHART_FILE not in files:  # it is a broken link
-        return generated
-    chart = ChartPlace(work.source.repository, work.folder, _chart_name(work, files), files)
+    return helm, generated
+
+
+def render_chart(work: Work, chart: ChartPlace, helm: Helm, generated: Generated) -> None:
+    """Add a chart's files for each target, unless there are problems."""
+    files = chart.files
     releases, findings = _releases(work, chart)
     generated.findings.add(findings)
     for release in releases:
         generated.sources[release.target.folder] = replace(chart, levels=release.levels)
     if generated.findings.problems:
-        return generated
+        return
     options = _arguments(work.inputs)
     with helm.chart(files) as folder:
 
@@ -77,7 +90,6 @@ def generate_by_helm(work: Work) -> Generated:
         else:
             failures.append((release.target, output))
     generated.findings.problems += of_targets(failures)
-    return generated
 
 
 @dataclass(frozen=True, slots=True)

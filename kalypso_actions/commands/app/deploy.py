@@ -283,7 +283,10 @@ def _proposed(moment: ApplicationMoment, commit: str, changes: TreeChanges) -> P
 def _scan(deployment: Deployment, context: CommandContext) -> HookRun:
     """Run the user's command on the rendered tree, before anything is written."""
     with TemporaryDirectory() as folder:
-        tree, images = Path(folder, "tree"), Path(folder, "images")
+        tree, images, charts = (Path(folder, name) for name in ("tree", "images", "charts"))
+        charts.mkdir()
+        for path, content in deployment.tree.generated.archives.items():
+            write_file(charts, path.replace("/", "-"), content)
         for path, content in deployment.tree.changes.files.items():
             write_file(tree, path, content)
         names = sorted({image for each in deployment.tree.images.values() for image in each})
@@ -293,6 +296,7 @@ def _scan(deployment: Deployment, context: CommandContext) -> HookRun:
             "commit": deployment.commit,
             "tree": str(tree),
             "images": str(images),
+            "charts": str(charts),
         }
         return run_hook(SCAN, deployment.inputs.scan, context.runtime, about)
 

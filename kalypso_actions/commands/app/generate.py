@@ -13,6 +13,7 @@ from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.kustomize import find_kustomize
 from kalypso_actions.clients.process import write_file
 from kalypso_actions.commands.app.by_helm import generate_by_helm
+from kalypso_actions.commands.app.services import generate_services, service_names
 from kalypso_actions.commands.app.source_files import (
     MAX_BYTES,
     Generated,
@@ -38,7 +39,12 @@ from kalypso_actions.planning.application.tree import (
 from kalypso_actions.planning.application.variables import replace_variables
 from kalypso_actions.sources.yaml_documents import read_text
 
-FOLDERS: Final = {"helm": "helm", "kustomize": "kustomize", "plain": "manifests"}
+FOLDERS: Final = {
+    "helm": "helm",
+    "kustomize": "kustomize",
+    "plain": "manifests",
+    "services": "services",
+}
 """The folders of generators in the source, unless `path` names another."""
 
 
@@ -46,9 +52,10 @@ def generate(work: Work) -> tuple[str, Generated]:
     """Start each generator for its targets; return their names and result. Raises KalypsoError."""
     works = {name: replace(work, folder=folder) for name, folder in _folders(work).items()}
     paths = {name: _paths(own) for name, own in works.items() if name in {"kustomize", "plain"}}
+    services = service_names(works["services"]) if "services" in works else frozenset()
     targets: dict[str, list[Target]] = {name: [] for name in works}
     for target in work.targets:
-        targets[_generator_of(target, works, paths)].append(target)
+        targets[_generator_of(target, works, paths, services)].append(target)
     generated = Generated()
     for name, assigned in targets.items():
         if assigned:
@@ -62,13 +69,18 @@ def generate(work: Work) -> tuple[str, Generated]:
 
 
 def _generator_of(
-    target: Target, works: Mapping[str, Work], paths: Mapping[str, Collection[str]]
+    target: Target,
+    works: Mapping[str, Work],
+    paths: Mapping[str, Collection[str]],
+    services: Collection[str],
 ) -> str:
     """Return the generator of a target.
 
-    Its own kustomization or manifests come first, then the chart, then those that targets share.
-    The command gets the rest, and all other targets without values.
+    The service of its name comes first, then its own kustomization or manifests, then the chart,
+    then those that targets share. The command gets the rest, and all other targets without values.
     """
+    if target.folder.partition("/")[0] in services:
+        return "services"
     for own in (True, False) if target.has_values else (True,):
         if not own and "helm" in works:
             return "helm"
@@ -312,6 +324,7 @@ def warn_of_values(work: Work, findings: Findings) -> None:
 
 GENERATORS: Final[Mapping[str, Callable[[Work], Generated]]] = {
     "helm": generate_by_helm,
+    "services": generate_services,
     "kustomize": generate_by_kustomize,
     "plain": generate_plain,
     "command": generate_by_command,

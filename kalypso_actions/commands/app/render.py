@@ -41,6 +41,7 @@ from kalypso_actions.planning.application.descriptor import (
     workloads_of,
 )
 from kalypso_actions.planning.application.levels import find_targets, new_groups
+from kalypso_actions.planning.application.services import changed_digests
 from kalypso_actions.planning.application.tree import (
     Record,
     RecordedRevision,
@@ -51,6 +52,7 @@ from kalypso_actions.planning.application.tree import (
     missing_descriptors,
     no_target,
     other_branch,
+    read_record,
     recorded_files,
     recorded_paths,
     removal,
@@ -238,6 +240,7 @@ def _options(tree: AppTree, inputs: AppInputs, source: OpenPlace) -> TreeOptions
         DescriptorNames(inputs.workspace, inputs.application),
         source.read_file(DESCRIPTOR_TEMPLATE),
         source.repository,
+        tree.generated.bare,
     )
 
 
@@ -256,6 +259,12 @@ def _compare(
     record = existing.read_file(RECORD_FILE) if existing else None
     tree.changes = changes = compute_changes(files, entries, record)
     findings, targets = tree.findings, tree.targets
+    before = read_record(record)
+    findings.problems += changed_digests(
+        before.dependencies if before else {},
+        tree.generated.dependencies,
+        Location(repositories.source.repository),
+    )
     many = removal(changes, targets, inputs.max_removal_percent, repository)
     if many and inputs.allow_removals:
         findings.warnings.append(replace(many, advice=""))

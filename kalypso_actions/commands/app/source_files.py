@@ -195,18 +195,21 @@ class Generated:
     """The files of each target by its folder, and the versions of the programs that made them.
 
     `sources` are the templates and values of a target's files. `dependencies` are the digests of
-    the archives that were fetched for the chart.
+    the archives that were fetched for charts, `archives` the contents of those of services. `bare`
+    targets get no kustomization.
     """
 
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     sources: dict[str, ChartPlace] = field(default_factory=dict)
     programs: dict[str, str] = field(default_factory=dict)
     dependencies: dict[str, str] = field(default_factory=dict)
+    archives: dict[str, bytes] = field(default_factory=dict)
+    bare: set[str] = field(default_factory=set)
     findings: Findings = field(default_factory=Findings)
 
     def add(self, other: Generated) -> None:
         """Add what another generator made for other targets."""
-        for name in ("files", "sources", "programs", "dependencies"):
+        for name in ("files", "sources", "programs", "dependencies", "archives", "bare"):
             getattr(self, name).update(getattr(other, name))
         self.findings.add(other.findings)
 

@@ -54,6 +54,7 @@ class TreeOptions:
     """The options for the content of the tree other than manifests.
 
     `template` is upstream's template of descriptors, None if the source at `repository` has none.
+    The folders `bare` get no kustomization.
     """
 
     compatibility: Compatibility
@@ -62,6 +63,7 @@ class TreeOptions:
     names: DescriptorNames = field(default_factory=DescriptorNames)
     template: bytes | None = None
     repository: str = ""
+    bare: Collection[str] = ()
 
 
 def no_target(repository: str) -> Problem:
@@ -142,7 +144,7 @@ def tree_files(
     for target in targets:
         own = dict(generated[target.folder])
         manifests = _manifests(own) if _lists_all(own) else []
-        if manifests:
+        if manifests and target.folder not in options.bare:
             rows = b"".join(b"- " + goyaml.dump_v3(name).encode() for name in manifests)
             own[KUSTOMIZATION_FILE] = KUSTOMIZATION_START + rows
         descriptor, problems = _descriptor(target, options)
@@ -298,7 +300,7 @@ class RecordedRevision(BaseModel):
 class Record(BaseModel):
     """The content of `application.json`: sources, options, and the ids of generated files.
 
-    `dependencies` are the digests of the archives that were fetched for the chart, by path.
+    `dependencies` are the digests of the archives that were fetched for charts, by path.
     """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
@@ -342,8 +344,9 @@ def recorded_paths(content: bytes) -> frozenset[str]:
 
 
 class RecordedFiles(BaseModel):
-    """The targets, and the blob ids of the files, of an earlier run."""
+    """The targets, the blob ids of files, and the digests of archives, of an earlier run."""
 
+    dependencies: Mapping[str, str] = {}
     targets: tuple[str, ...] = ()
     files: Mapping[str, str]
 
