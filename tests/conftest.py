@@ -62,9 +62,13 @@ def check(traffic: Traffic) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def outside_of_every_clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Make the current folder an empty one, because commands read the clone that contains it."""
+    """Make the current folder an empty one, because commands read the clone that contains it.
+
+    The user's cache is an empty folder, too.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("empty"))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import islice
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.record import record_branch, replay
+from kalypso_actions.commands.shared.record import ask, record_branch
 from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import WhereInputs
 from kalypso_actions.model.nearest import nearest
@@ -28,10 +28,14 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
         raise KalypsoError(
             "there is no record yet", Location(branch.name), "kalypso observe writes one"
         )
-    periods = replay(branch, head)
     now = context.runtime.now()
     at = questions.moment(inputs.at, now) if inputs.at else now
-    everything = list(questions.states(periods, at))
+    everything, observed_at = ask(
+        branch,
+        head,
+        context.runtime.environment,
+        lambda tables: (list(questions.states(tables, at)), questions.last_look(tables, at)),
+    )
     found = questions.where(everything, inputs.name)
     if not found:
         names = list(islice(questions.known_names(everything), MOST_NAMES))
@@ -45,12 +49,11 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
             if similar
             else "name a workload, a target, a version, a commit, a cluster or a cluster type",
         )
-    looks = [look.at for look in periods.looks.values() if look.at <= at]
     return WhereDocument(
         record=branch.name,
         name=inputs.name,
         at=at,
-        observed_at=max(looks, default=periods.at),
+        observed_at=observed_at,
         states=tuple(
             WhereEntry.model_validate(
                 {key: value for key, value in asdict(each).items() if key != "names"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.observations.periods import DesiredPeriod, RealPeriod, Replay, owners
+from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.record import Standing, Status
 
 SHORTEST_COMMIT: Final = 7
@@ -51,56 +51,77 @@ class ClusterState:
         return self.cluster.rstrip("/").rpartition("/")[2]
 
 
-def states(replay: Replay, at: datetime) -> Iterator[ClusterState]:
-    """Yield what each cluster ran of each target at a moment, in the order of the record.
+STATES: Final = """
+select e.name, r.cluster_type, c.spelled, r.name, coalesce(t.name, r.follows),
+    coalesce(w.name, ''), t.id, coalesce(v.version, ''), coalesce(ov.version, ''),
+    coalesce(ov.source_commit, ''), coalesce(o.commit_id, p.commit_id),
+    d.content, p.content, p.relation, p.status, p.from_, p.reason
+from period p
+join reconciler r on r.id = p.reconciler
+join cluster c on c.id = r.cluster
+join environment e on e.id = r.environment
+left join target t on t.id = r.target
+left join workload w on w.id = t.workload
+left join desired d on d.id = (
+    select id from desired where target = r.target and from_ <= ? order by number desc limit 1
+)
+left join version v on v.id = d.version
+left join desired o on o.id = (
+    select x.id from target g join desired x on x.target = g.id
+    where g.environment = r.environment and g.follows = r.follows
+        and x.content = p.content and p.content <> '' and x.from_ <= ?
+        and (x.from_ <= p.from_ or p.until is null or x.from_ < p.until)
+    order by x.from_ desc, x.number desc limit 1
+)
+left join version ov on ov.id = o.version
+where p.from_ <= ? and (p.until is null or p.until > ?)
+order by e.position, e.name, r.cluster_type, c.key, r.name, r.follows
+"""
+
+
+def states(database: Database, at: datetime) -> Iterator[ClusterState]:
+    """Yield what each cluster ran of each target at a moment, in the order of the chain.
 
     A cluster that was gone then has no state.
     """
-    desired: dict[tuple[str, str], list[DesiredPeriod]] = {}
-    platform: dict[tuple[str, str], list[DesiredPeriod]] = {}
-    for wanted in replay.desired():
-        if wanted.line.since <= at:
-            tables, name = (
-                (desired, str(wanted.target))
-                if wanted.line.workload
-                else (platform, wanted.line.name)
-            )
-            tables.setdefault((wanted.environment, name), []).append(wanted)
-    for real in replay.real():
-        if real.line.since <= at and (real.until is None or at < real.until):
-            table, name = (
-                (desired, real.line.target) if real.line.target else (platform, real.cluster_type)
-            )
-            yield _state(real, table.get((real.environment, name), []))
+    names: dict[int, list[str]] = {}
+    for target, name in database.rows("select target, name from target_name order by name"):
+        names.setdefault(target, []).append(name)
+    moment = int(at.timestamp())
+    for row in database.rows(STATES, moment, moment, moment, moment):
+        target, version, deployed, source, commit, wanted, content = row[6:13]
+        relation, status, since, reason = row[13:]
+        if wanted is not None and content:
+            # The period has the relation to what was wanted last.
+            is_current = content == wanted
+            relation = "current" if is_current else "behind" if relation == "current" else relation
+        environment, cluster_type, cluster, configuration, name, workload = row[:6]
+        yield ClusterState(
+            environment=environment,
+            cluster_type=cluster_type,
+            cluster=cluster,
+            configuration=configuration,
+            target=name,
+            workload=workload,
+            names=tuple(names.get(target, ())),
+            desired_version=version,
+            deployed_version=deployed,
+            source_commit=source,
+            gitops_commit=commit,
+            relation=relation,
+            status=status,
+            since=datetime.fromtimestamp(since, UTC),
+            reason=reason,
+        )
 
 
-def _state(real: RealPeriod, wanted: Sequence[DesiredPeriod]) -> ClusterState:
-    line = real.line
-    now = wanted[-1].line if wanted else None
-    owner = max(owners(real, wanted), key=lambda each: each.line.number, default=None)
-    relation = line.relation
-    if now is not None and line.content:
-        # The line has the relation to what was wanted last.
-        is_current = line.content == now.content
-        relation = "current" if is_current else "behind" if relation == "current" else relation
-    named = {each.line.name for each in wanted} | {each.line.workload for each in wanted}
-    return ClusterState(
-        environment=real.environment,
-        cluster_type=real.cluster_type,
-        cluster=line.cluster,
-        configuration=line.configuration,
-        target=now.name if now else real.cluster_type,
-        workload=now.workload if now else "",
-        names=tuple(sorted(filter(None, named))),
-        desired_version=now.version if now and now.content else "",
-        deployed_version=owner.line.version if owner else "",
-        source_commit=owner.line.source_commit if owner else "",
-        gitops_commit=owner.line.commit if owner else line.commit,
-        relation=relation,
-        status=line.status,
-        since=line.since,
-        reason=line.reason,
+def last_look(database: Database, at: datetime) -> datetime | None:
+    """Return the newest look until a moment, or the newest one at all; None before the first."""
+    ((until, newest),) = database.rows(
+        "select max(case when at <= ? then at end), max(at) from observation", int(at.timestamp())
     )
+    seconds = newest if until is None else until
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def where(found: Iterable[ClusterState], name: str) -> list[ClusterState]:

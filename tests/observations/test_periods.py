@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -11,13 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalypso_actions.observations.desired import BranchLook, desired_after
-from kalypso_actions.observations.periods import (
-    DesiredPeriod,
-    RealPeriod,
-    Replay,
-    Step,
-    owners,
-)
+from kalypso_actions.observations.projection import Log, SqliteDatabase, Step, load
+from kalypso_actions.observations.questions import states
 from kalypso_actions.observations.real import Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
     DesiredLine,
@@ -26,6 +22,7 @@ from kalypso_actions.observations.record import (
     Status,
     place_of,
 )
+from tests.observations.replay import DesiredPeriod, RealPeriod, Replay, owners
 from tests.observations.test_record import AT, desired, real
 
 MINUTE = timedelta(minutes=1)
@@ -35,6 +32,7 @@ URL = "https://github.com/acme/shop"
 def line(commit: str, content: str, since: datetime) -> DesiredLine:
     return desired(
         name="shop",
+        workload="shop",
         repository=URL,
         branch="dev",
         path="shop",
@@ -42,6 +40,9 @@ def line(commit: str, content: str, since: datetime) -> DesiredLine:
         content=content,
         since=since,
     )
+
+
+TARGET = str(line("", "", AT).target)
 
 
 def steps(before: ObservationRecord, after: ObservationRecord) -> list[Step]:
@@ -122,8 +123,8 @@ def seen_of(number: int, report: Report) -> Seen:
     return Seen(
         f"cluster-{number}",
         "kalypso",
-        "",
-        "c" * 40,
+        TARGET,
+        f"{ord(report.content or '_'):040}",
         report.content,
         report.status,
         transition=AT + report.transition * MINUTE,
@@ -135,6 +136,7 @@ def seen_of(number: int, report: Report) -> Seen:
 @given(looks, st.randoms(use_true_random=False))
 def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Random) -> None:
     record, replay, naive, now = ObservationRecord(), Replay(), Naive(), AT
+    log: list[list[Step]] = []
     branch: list[DesiredLine] = []
     last: datetime | None = None
     for minutes, commits, said, is_complete in story:
@@ -155,7 +157,7 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
             lines = real_after(
                 after.real.get(("dev", "small"), ()),
                 [*seen, *seen],
-                {"": Wanted(branch[-1].content if branch else "")},
+                {TARGET: Wanted(branch[-1].content if branch else "")},
                 now=now,
                 last_look=last,
                 is_complete=is_complete,
@@ -166,7 +168,8 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
                 observed=(Observation("dev", now, is_complete),),
             )
             after = ObservationRecord.parse(after.files())
-            replay.add(steps(record, after))
+            log.append(steps(record, after))
+            replay.add(log[-1])
             record, new = after, []
         last = now
     told = [(each.line.content, each.line.since, each.until) for each in replay.desired()]
@@ -181,6 +184,90 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
         for period in past
         if period[1] != "gone"
     )
+    check_tables(log, replay, chance)
+    check_states(log, replay, now)
+
+
+def check_tables(log: list[list[Step]], replay: Replay, chance: random.Random) -> None:
+    """The tables have the periods and their owners, loaded at once or piece by piece."""
+    heads = sorted(chance.sample(range(len(log)), min(2, len(log))))
+    at_once, by_pieces = loaded(log, [len(log)]), loaded(log, [*heads, len(log)])
+    for table in ("desired", "period", "delivery", "deployment", "target", "cluster", "reconciler"):
+        columns = "*" if table != "deployment" else "reconciler, commit_id, status, began"
+        asked = f"select {columns} from {table} order by 1, 2, 3"
+        if table == "delivery":
+            asked = "select * from delivery order by 1, 2"
+        assert by_pieces.rows(asked) == at_once.rows(asked), table
+    wanted = list(replay.desired())
+    periods = list(replay.real())
+    assert at_once.rows("select content, commit_id, from_, until from desired order by number") == [
+        (each.line.content, each.line.commit, *seconds(each.line.since, each.until))
+        for each in wanted
+    ]
+    asked = (
+        "select c.key, p.content, p.status, p.from_, p.until, d.number from period p"
+        " join reconciler r on r.id = p.reconciler join cluster c on c.id = r.cluster"
+        " left join delivery on period = p.id left join desired d on d.id = delivery.desired"
+        " order by c.key, p.number, d.number"
+    )
+    assert at_once.rows(asked) == [
+        (
+            each.line.cluster,
+            each.line.content,
+            each.line.status,
+            *seconds(each.line.since, each.until),
+            number,
+        )
+        for each in sorted(periods, key=lambda each: each.line.cluster)
+        for number in numbers_of(owners(each, wanted))
+    ]
+
+
+def numbers_of(periods: list[DesiredPeriod]) -> list[int | None]:
+    return [each.line.number for each in periods] or [None]
+
+
+def check_states(log: list[list[Step]], replay: Replay, now: datetime) -> None:
+    """A question about any moment finds the periods of that moment, and the newest owner."""
+    database = loaded(log, [len(log)])
+    for minutes in range(-10, 5):
+        at = now + minutes * MINUTE
+        wanted = [each for each in replay.desired() if each.line.since <= at]
+        running = [
+            (each, max((own.line.number for own in owners(each, wanted)), default=0))
+            for each in replay.real()
+            if each.line.since <= at and (each.until is None or at < each.until)
+        ]
+        assert sorted(
+            (state.cluster, state.status, state.since, state.gitops_commit)
+            for state in states(database, at)
+        ) == sorted(
+            (
+                each.line.cluster,
+                each.line.status,
+                each.line.since,
+                wanted[number - 1].line.commit if number else each.line.commit,
+            )
+            for each, number in running
+        )
+
+
+def seconds(*times: datetime | None) -> list[int | None]:
+    return [None if time is None else int(time.timestamp()) for time in times]
+
+
+def loaded(log: list[list[Step]], heads: list[int]) -> SqliteDatabase:
+    """Load a log, which has its numbers as ids of commits, up to each of the heads."""
+    database = SqliteDatabase(sqlite3.connect(":memory:"))
+
+    def read(head: str, after: str) -> Log:
+        first = int(after or 0)
+        commits = [(str(n + 1), log[n]) for n in range(first, int(head))]
+        return Log(bool(after), commits)
+
+    for head in heads:
+        load(database, read, str(head), "record")
+    return database
 
 
 def test_a_rewritten_branch_with_the_same_content_begins_no_period() -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from kalypso_actions.clients.git.connection import FETCH, Connection
 from kalypso_actions.clients.git.files import batch_objects
-from kalypso_actions.clients.git.line_log import CommitLines, read_line_log
+from kalypso_actions.clients.git.line_log import LineLog, read_line_log
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import create_bare_repository, object_format_of
 from kalypso_actions.clients.process import OutputLimitError, ProcessError
@@ -103,15 +103,25 @@ class HistoryClone:
         """
         return read_trees(partial(self._run, self._trees), places)
 
-    def line_log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+    def line_log(self, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of a first-parent line after `after`; see `read_line_log`.
 
-        This fetches all files of all its commits. Raises KalypsoError.
+        This fetches all files of its newest commits, or of all if `after` is older than these.
+        Raises KalypsoError.
         """
         create_bare_repository(self._whole, object_format_of(commit))
         subject = f"the history of the commit {commit}"
-        self._connection.read(self._whole, [*FETCH, "origin", commit], subject)
-        yield from read_line_log(partial(self._run, self._whole), commit, after)
+        run = partial(self._run, self._whole)
+        shallow = self._whole / "shallow"
+        if after:
+            depth = f"--depth={DEPTHS[-1]}"
+            self._connection.read(self._whole, [*FETCH, depth, "origin", commit], subject)
+            log = read_line_log(run, commit, after)
+            if log.continues or not shallow.exists():
+                return log
+        deepen = ["--unshallow"] if shallow.exists() else []
+        self._connection.read(self._whole, [*FETCH, *deepen, "origin", commit], subject)
+        return read_line_log(run, commit, after)
 
     def _list(self, commit: str, depth: int | None) -> tuple[list[str], bool]:
         """Return the first-parent line up to this depth, and whether it reaches its root.

@@ -39,17 +39,30 @@ class CommitLines(NamedTuple):
     files: Mapping[str, ChangedLines]
 
 
-def read_line_log(run: Callable[..., bytes], commit: str, after: str = "") -> Iterator[CommitLines]:
-    """Yield the commits of a first-parent line after `after`, the oldest first.
+class LineLog(NamedTuple):
+    """Commits of a first-parent line, the oldest first.
+
+    `continues`: they follow the commit after which they were asked; else these are all commits.
+    """
+
+    continues: bool
+    commits: Iterator[CommitLines]
+
+
+def read_line_log(run: Callable[..., bytes], commit: str, after: str = "") -> LineLog:
+    """Return the commits of a first-parent line after `after`, or all if it is not on the line.
 
     `run` calls git in a repository that has their files. Files with names that git quotes are left
     out: no table has such a name.
     """
-    revisions = [commit, *([f"^{after}"] if after else [])]
-    line = run(
-        "rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", *revisions
-    )
+    line = run("rev-list", "--first-parent", "--reverse", "--parents", "--end-of-options", commit)
     rows = [row.split(" ")[:2] for row in line.decode().splitlines()]
+    known = next((n for n, row in enumerate(rows, 1) if row[0] == after), 0)
+    return LineLog(known > 0, _changes(run, rows[known:]))
+
+
+def _changes(run: Callable[..., bytes], rows: Sequence[Sequence[str]]) -> Iterator[CommitLines]:
+    """Yield the changed lines of commits, which are given with their first parents."""
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK]
         request = "".join(f"{' '.join(row)}\n" for row in chunk).encode()

@@ -29,7 +29,7 @@ from kalypso_actions.clients.git.history import (
     read_trees,
     without_boundary,
 )
-from kalypso_actions.clients.git.line_log import CommitLines, read_line_log
+from kalypso_actions.clients.git.line_log import LineLog, read_line_log
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
@@ -290,15 +290,19 @@ class GitRepository:
         except ProcessError as error:
             raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
 
-    def line_log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+    def line_log(self, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of a first-parent line after `after`, or of the whole line.
 
-        Raises KalypsoError.
+        Raises KalypsoError, also while the commits are read.
         """
-        try:
-            yield from read_line_log(self._run, commit, after)
-        except ProcessError as error:
-            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
+        def run(*arguments: str, stdin: bytes = b"") -> bytes:
+            try:
+                return self._run(*arguments, stdin=stdin)
+            except ProcessError as error:
+                raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+
+        return read_line_log(run, commit, after)
 
     def ancestors(self, commit: str) -> frozenset[str]:
         """Return a commit and all its ancestors that are here. Raises KalypsoError."""

@@ -17,7 +17,7 @@ from kalypso_actions.clients.git.commits import Signature
 from kalypso_actions.clients.git.connection import DELAYS, Connection
 from kalypso_actions.clients.git.files import GitFiles
 from kalypso_actions.clients.git.history import HistoryClone, TreePlace
-from kalypso_actions.clients.git.line_log import CommitLines
+from kalypso_actions.clients.git.line_log import LineLog
 from kalypso_actions.clients.git.local import ABBREVIATED, check_branch, check_commit
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
@@ -121,8 +121,8 @@ class RemoteRepositories:
         """
         return self._history(url).trees(places)
 
-    def line_log(self, url: str, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of a first-parent line after `after`, the oldest commit first.
+    def line_log(self, url: str, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of a first-parent line after `after`, or of the whole line.
 
         Raises KalypsoError.
         """

@@ -6,14 +6,19 @@ head, record = read_record(branch)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeVar
 
 from kalypso_actions.clients.git import PushConflictError, WritableRepository, is_repository
-from kalypso_actions.clients.git.line_log import CommitLines
+from kalypso_actions.clients.git.line_log import CommitLines, LineLog
 from kalypso_actions.clients.git.shallow_clone import create_bare_repository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.carry_out import push
@@ -23,10 +28,22 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.model.writes import CommitBy, Push
-from kalypso_actions.observations.periods import Replay, Step
+from kalypso_actions.observations.projection import (
+    Database,
+    Log,
+    SqliteDatabase,
+    Step,
+    load,
+    loaded_head,
+)
 from kalypso_actions.observations.record import ObservationRecord, place_of
 
 BRANCH: Final = "kalypso-observability"
+
+LONGEST_LOAD: Final = 120
+"""Seconds to wait for another process that loads the same record."""
+
+Answer = TypeVar("Answer")
 
 
 class RecordBranch(Protocol):
@@ -42,8 +59,8 @@ class RecordBranch(Protocol):
     def files(self, commit: str) -> Mapping[str, bytes]:
         """Return the files of a commit. Raises KalypsoError."""
 
-    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+    def log(self, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of the commits after `after`, or of all. Raises KalypsoError."""
 
     def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
         """Return the write of a commit on `head`."""
@@ -87,8 +104,8 @@ class FolderRecord:
         files = self.repository.files(commit)
         return files.read(files.entries())
 
-    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+    def log(self, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of the commits after `after`, or of all. Raises KalypsoError."""
         return self.repository.line_log(commit, after)
 
     def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
@@ -132,8 +149,8 @@ class RemoteRecord:
         files = self.context.repositories.open(self._url, branch=self.branch, commit=commit)
         return files.read(files.entries())
 
-    def log(self, commit: str, after: str = "") -> Iterator[CommitLines]:
-        """Yield the changed lines of the commits after `after`. Raises KalypsoError."""
+    def log(self, commit: str, after: str = "") -> LineLog:
+        """Return the changed lines of the commits after `after`, or of all. Raises KalypsoError."""
         return self.context.remotes.line_log(self._url, commit, after)
 
     def push_of(self, head: str, changes: Mapping[str, bytes | None], message: str) -> Push:
@@ -205,23 +222,71 @@ def read_record(branch: RecordBranch) -> tuple[str, ObservationRecord]:
     ) if head else ObservationRecord()
 
 
-def replay(branch: RecordBranch, head: str) -> Replay:
-    """Return all periods of the record up to a commit. Raises KalypsoError."""
-    periods = Replay()
-    for commit in branch.log(head):
+def record_log(branch: RecordBranch, head: str, after: str = "") -> Log:
+    """Return the changes of the record up to a commit, after another one. Raises KalypsoError."""
+    log = branch.log(head, after)
+    return Log(log.continues, ((each.commit, _steps(each)) for each in log.commits))
+
+
+def _steps(commit: CommitLines) -> Iterator[Step]:
+    for path, lines in commit.files.items():
+        if (place := place_of(path)) is not None:
+            yield Step(place, lines.removed, lines.added)
+
+
+def ask(
+    branch: RecordBranch,
+    head: str,
+    environment: Mapping[str, str],
+    question: Callable[[Database], Answer],
+) -> Answer:
+    """Return what a question finds in the tables of the record up to a commit.
+
+    The tables are a file for each record in the user's cache, where only what is new is loaded. A
+    damaged file is made anew; without a place for it, the tables are in memory. Raises KalypsoError
+    for a record that cannot be read.
+    """
+    path = _cache_file(branch.name, environment)
+    for _ in range(2):
         try:
-            periods.add(
-                Step(place, lines.removed, lines.added)
-                for path, lines in commit.files.items()
-                if (place := place_of(path)) is not None
-            )
-        except ValueError as error:
-            raise KalypsoError(
-                f"the commit {commit.commit[:7]} has a line that is none of the record: {error}",
-                Location(branch.name),
-                "restore the branch from the commit before",
-            ) from error
-    return periods
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _ask(str(path), branch, head, question)
+        except (sqlite3.OperationalError, OSError):  # locked, or no place on the disk
+            break
+        except sqlite3.DatabaseError:
+            path.unlink(missing_ok=True)
+    return _ask(":memory:", branch, head, question)
+
+
+def _ask(
+    path: str, branch: RecordBranch, head: str, question: Callable[[Database], Answer]
+) -> Answer:
+    with closing(open_sqlite(path, branch, head)) as database:
+        database.execute("begin")
+        return question(SqliteDatabase(database))
+
+
+def open_sqlite(path: str, branch: RecordBranch, head: str) -> sqlite3.Connection:
+    """Load what is new into a file, and open it. Raises KalypsoError and sqlite3.Error."""
+    connection = sqlite3.connect(path, timeout=LONGEST_LOAD)
+    try:
+        database = SqliteDatabase(connection)
+        if loaded_head(database) != head:
+            connection.execute("begin immediate")
+            load(database, partial(record_log, branch), head, branch.name)
+            connection.execute("commit")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _cache_file(record: str, environment: Mapping[str, str]) -> Path:
+    """Return the file with the tables of a record in the cache of the user."""
+    home = environment.get("HOME", "") or tempfile.gettempdir()
+    folder = environment.get("XDG_CACHE_HOME", "") or environment.get("LOCALAPPDATA", "")
+    name = hashlib.sha256(record.encode("utf-8", "surrogatepass")).hexdigest()
+    return Path(folder or Path(home, ".cache")) / "kalypso" / "records" / f"{name[:32]}.sqlite"
 
 
 def push_of_record(

@@ -146,3 +146,29 @@ def test_contents_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert len(started.network()) == before + 2
         with pytest.raises(KalypsoError, match="files"):
             opened.blobs(url, ["1" * 40])
+
+
+@pytest.mark.parametrize("depths", [(50, 1000), (2, 2)], ids=["newest", "whole"])
+def test_changed_lines_continue_after_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depths: tuple[int, int]
+) -> None:
+    monkeypatch.setattr(history, "DEPTHS", depths)
+    path, ids = lined(tmp_path)
+    with remotes() as opened:
+        log = opened.line_log(f"file://{path}", ids[0], ids[3])
+        commits = [(each.commit, each.files["a.yaml"]) for each in log.commits]
+    assert log.continues
+    assert commits == [
+        (ids[2], (["1"], ["2"])),
+        (ids[1], (["2"], ["3"])),
+        (ids[0], (["3"], ["4"])),
+    ]
+
+
+@pytest.mark.parametrize("after", ["", "f" * 40])
+def test_changed_lines_begin_anew_after_a_foreign_commit(tmp_path: Path, after: str) -> None:
+    path, ids = lined(tmp_path)
+    with remotes() as opened:
+        log = opened.line_log(f"file://{path}", ids[0], after)
+        assert [each.commit for each in log.commits] == ids[::-1]
+    assert not log.continues

@@ -12,16 +12,16 @@ import pytest
 from kalypso_actions.clients.git import WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.observe import observe
-from kalypso_actions.commands.shared.record import FolderRecord, read_record, replay
+from kalypso_actions.commands.shared.record import FolderRecord, read_record, record_log
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ObserveInputs
-from kalypso_actions.observations.periods import RealPeriod
 from kalypso_actions.observations.record import ObservationRecord, RealLine
 from kalypso_actions.report.observe_document import ObserveDocument
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import main_commit, merge
 from tests.commands.chain.report_sources import program, reported
+from tests.observations.replay import RealPeriod, Replay
 
 HOUR = timedelta(hours=1)
 
@@ -67,8 +67,14 @@ class Observer:
     def periods(self, name: str) -> list[RealPeriod]:
         """Return the periods of a cluster."""
         head = self.branch.head()
-        periods = replay(self.branch, head).real()
-        return [each for each in periods if (each.environment, each.line.cluster) == ("dev", name)]
+        periods = Replay()
+        for _, steps in record_log(self.branch, head).commits:
+            periods.add(steps)
+        return [
+            each
+            for each in periods.real()
+            if (each.environment, each.line.cluster) == ("dev", name)
+        ]
 
 
 def _path() -> str:

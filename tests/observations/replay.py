@@ -1,4 +1,4 @@
-"""The log of the record → periods: what was wanted, and what ran, from when until when.
+"""The periods of a record, recomputed plainly from its log by the rules of correlation.
 
 A real period belongs to every desired period of its target with the same content that it overlaps;
 if there is none, to the last one of that content before it. So a cluster that never left a content
@@ -12,22 +12,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from kalypso_actions.observations.projection import Step
 from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
-    Place,
     RealLine,
     TargetKey,
     parse_line,
 )
-
-
-class Step(NamedTuple):
-    """The lines of a table that a commit of the record took away and brought, unparsed."""
-
-    place: Place
-    removed: Sequence[str]
-    added: Sequence[str]
 
 
 class DesiredPeriod(NamedTuple):
