@@ -245,7 +245,9 @@ class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):
                 return document
 
             def compare(environment: str, left: str, target: str) -> ComparisonEntry:
-                name, variables = context.control_plane, runtime.environment
+                name, variables = context.control_plane, dict(runtime.environment)
+                if self.inputs.app_id:  # its key is in the environment
+                    variables["KALYPSO_APP_ID"] = self.inputs.app_id
                 plane = local_context(progress, control_plane=name, environment=variables)
                 given: Given = {"environments": [environment], "from": left, "to": target}
                 given["control-plane"] = github_place(name)

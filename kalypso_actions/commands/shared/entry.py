@@ -22,13 +22,17 @@ from kalypso_actions.commands.shared.environment_branch import (
     read_head,
     rolled_back_from,
 )
-from kalypso_actions.commands.shared.own_statuses import own_statuses, was_deployed
+from kalypso_actions.commands.shared.own_statuses import (
+    chain_identity,
+    own_statuses,
+    was_deployed,
+)
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.model.own_account import JOBS, is_bot
 from kalypso_actions.model.promotion_policy import PolicyReading, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
@@ -48,6 +52,10 @@ PAGE: Final = 100
 """Commits of one request."""
 
 WITHOUT_APP: Final = "`requires` needs the App: add `app-id` and `app-private-key` to cd.yaml"
+AT_TERMINAL: Final = (
+    "whether `requires` is fulfilled, only the App sees: set KALYPSO_APP_ID and "
+    "KALYPSO_APP_PRIVATE_KEY"
+)
 
 
 def policy_of(branch: EnvironmentBranch, context: CommandContext) -> PolicyReading:
@@ -93,7 +101,7 @@ def read_verdict(
     if reading.policy is None:
         return LETS_IN
     name, now = branch.environment.name, context.runtime.now()
-    if goes_back and was_deployed(context, commit, table.context(name)):
+    if goes_back and was_deployed(context, commit, table.context(name), any_app=True):
         facts = EntryFacts(name, commit, rolls_back=True, person=person)
     else:
         facts = _EntryReading(reading.policy, branch, commit, environments, context, now).facts()
@@ -119,8 +127,10 @@ def read_closed(
     behind = [tracked for tracked in tracked_commits if tracked != commit]
     if verdict.is_fulfilled or not behind or not commit:
         return verdict
-    record = own_statuses(context, commit).get(overridden(name, "").context.lower())
-    if record is not None or was_deployed(context, commit, table.context(name)):
+    at_terminal = not context.runtime.job.in_actions
+    posted = own_statuses(context, commit, any_app=at_terminal)
+    is_overridden = overridden(name, "").context.lower() in posted
+    if is_overridden or was_deployed(context, commit, table.context(name), any_app=True):
         return LETS_IN
     before = replace(branch, promoted_commit=behind[0])
     reading = _EntryReading(policy, before, commit, environments, context, now)
@@ -174,6 +184,8 @@ class _EntryReading:
         identity = context.github.identity(context.control_plane)
         if identity.login == JOBS:
             return WITHOUT_APP
+        if not (context.runtime.job.in_actions or is_bot(identity.login)):
+            return AT_TERMINAL
         status = posted.get(table.context(name).lower())
         since = status.created_at if status and table.is_deployed(status) else None
         if status is None or since is None or name not in self._environments:
@@ -317,7 +329,7 @@ def statuses_between(
     ids = tuple(ancestry.parents)[:PAGE] if after is None else after
     ids = ids if with_last else ids[1:]
     github = context.github
-    identity = github.identity(context.control_plane)
+    identity = chain_identity(context, any_app=True)
     for start in range(0, len(ids), PAGE):
         page = ids[start : start + PAGE]
         posted = statuses.of_commits(github, context.control_plane, page)

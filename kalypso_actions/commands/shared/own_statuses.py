@@ -42,7 +42,7 @@ def own_statuses_of(
     github, control_plane = context.github, context.control_plane
     # The combined status of REST lacks authors.
     posted = statuses.of_commits(github, control_plane, commits)
-    identity = _identity(context, any_app=any_app)
+    identity = chain_identity(context, any_app=any_app)
     own = {
         commit: posted_by_chain(each, identity, any_app=any_app) for commit, each in posted.items()
     }
@@ -59,7 +59,7 @@ def was_deployed(
 
     `any_app`: as for `own_statuses`.
     """
-    identity = _identity(context, any_app=any_app)
+    identity = chain_identity(context, any_app=any_app)
     return any(map(is_deployed, _ever_posted(context, commit, status_context, identity)))
 
 
@@ -73,7 +73,11 @@ def _ever_posted(
             yield status
 
 
-def _identity(context: CommandContext, *, any_app: bool) -> Identity:
+def chain_identity(context: CommandContext, *, any_app: bool) -> Identity:
+    """Return the account by which the statuses of the chain are told from those of others.
+
+    `any_app`: as for `own_statuses`.
+    """
     identity = context.github.identity(context.control_plane)
     if any_app and not context.runtime.job.in_actions:
         # A person at a terminal knows the chain's accounts as little as a job does.

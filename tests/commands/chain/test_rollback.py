@@ -418,6 +418,37 @@ def test_a_person_starts_the_workflow_and_follows_it(acme: Organisation, end: st
     assert has(acme) == bad
 
 
+@breaks(
+    "a person's dry run asks what the person has deployed",
+    turned(
+        "kalypso_actions.commands.shared.entry.read_verdict",
+        "table.context(name), any_app=True",
+        "table.context(name)",
+    ),
+)
+def test_requirements_stop_no_dry_run_of_a_person(acme: Organisation) -> None:
+    """Kalypso's App has posted what a person reads with a token of its own."""
+    good = change_main(acme, "1")
+    bring(acme, good, deployed=False)
+    token = acme.sandbox.create_token("user", None, login="kalypso[bot]", owner="acme")
+    deployed = {"context": DEV, "description": "Deployed", "state": "success"}
+    acme.ask("POST", f"{CONTROL_PLANE}/statuses/{good}", deployed, token=token)
+    promote(acme, "2")
+    acme.commit({POLICY_FILE: HOLD + "  requires: {deployed: [stage], soak: 7d}\n"}, "dev")
+    shown: list[CommandResult] = []
+
+    def command(given: RollbackInputs, context: CommandContext) -> CommandResult:
+        context = replace(context, runtime=replace(context.runtime, job=JobContext()))
+        shown.append(rollback(given, context))
+        return shown[0]
+
+    acme.run(command, RollbackInputs, environment="dev", dry_run="true")
+    assert actions(shown[0]) == [("dev", "write", good)]
+    lines = [write.line for write in document(shown[0]).writes]
+    assert lines[0].startswith(f"{CONTROL_PLANE}: push: ")
+    assert not [line for line in lines if "Waiting" in line]
+
+
 def test_a_person_starts_nothing_in_vain(acme: Organisation) -> None:
     promote(acme, "1")
     promote(acme, "2")
