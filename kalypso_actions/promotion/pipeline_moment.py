@@ -5,18 +5,27 @@ The descriptions of commit statuses ("Waiting: cd") are in `statuses`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
-from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
-from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.model.promotion_policy import Hold, PromotionPolicy, RequiredCheck
+from kalypso_actions.promotion.policy import (
+    LETS_IN,
+    EntryFacts,
+    PolicyVerdict,
+    Reason,
+    evaluate,
+)
+from kalypso_actions.promotion.start_records import StartRecord, cd_context, read_record
 from kalypso_actions.promotion.statuses import (
     CI_CONTEXT,
     State,
     context,
     has_begun,
+    is_deployed,
     is_waiting,
     posted_for,
 )
@@ -38,8 +47,8 @@ class PipelineProposal:
     """An open pull request to a branch of an environment, in a repository (`owner/name`).
 
     `promoted_commit` is the commit of main that the tree of Kalypso's proposal names, if the
-    environment's branch has changed since ("" otherwise). `held` is why the policy keeps out what
-    cd proposes to the environment's branch.
+    environment's branch has changed since ("" otherwise). `held` is why the policy lets nobody
+    merge it now.
     """
 
     repository: str
@@ -66,6 +75,11 @@ class EnvironmentMoment:
     main             the head of main
     previous         the environments from which commits come, with their moments
     closed           the freezes and holds of its policy, and the faults of the policy
+    policy           its policy; None without a valid one
+    now              the time of the policy
+    held_since       when each hold came to the branch, as far as that is known
+    unproposed       the files of its branch that differ from those of the merged trees, while the
+                     policy lets nothing in, and nothing is proposed
     """
 
     name: str
@@ -78,6 +92,10 @@ class EnvironmentMoment:
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
     closed: PolicyVerdict = LETS_IN
+    policy: PromotionPolicy | None = None
+    now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    held_since: Mapping[Hold, datetime] = field(default_factory=dict)
+    unproposed: Sequence[str] = ()
 
     @property
     def state(self) -> State | None:
@@ -116,11 +134,15 @@ class EnvironmentMoment:
         return bool(self.tracked_commits) and all(each == commit for each in self.tracked_commits)
 
 
-def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
-    """Yield the waits of an environment, those for people first."""
+def waits_of(moment: EnvironmentMoment) -> list[Wait]:
+    """Return the waits of an environment, each once, those for people first."""
+    return sorted(dict.fromkeys(_waits_of(moment)), key=lambda wait: wait.waits_for != "people")
+
+
+def _waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     outdated = [each for each in moment.proposals if _is_outdated(each, moment.promoted)]
     yield from of_proposals(each for each in moment.proposals if each not in outdated)
-    yield from _of_policy(moment.closed)
+    yield from _of_policy(moment)
     yield from _of_record(moment)
     for each in outdated:
         commit = each.promoted_commit[:7]
@@ -128,14 +150,15 @@ def waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
         yield Wait("a run", text, each.pull_request.url)
     url = moment.status.target_url if moment.status else ""
     if moment.state is State.FAILED:
-        yield Wait("people", "correct the failure, then run check-promote again", url)
+        then = "the merge of a correction is checked by itself, else run check-promote again"
+        yield Wait("people", f"correct the failure; {then}", url)
     if moment.state is State.DEPLOYING:
         yield Wait("clusters", "report that they comply", url)
     is_unread = moment.status is None and moment.record is None and moment.promoted is not None
     awaits_schedule = moment.state is State.PROMOTED or (is_unread and not moment.is_merged)
     if awaits_schedule and not moment.proposals:
         yield Wait("a run", "of schedule, which proposes the tree", url)
-    yield from _of_previous(moment)
+    yield from _of_outside(moment)
 
 
 def waits_of_main(
@@ -153,9 +176,6 @@ def waits_of_main(
         yield Wait("people", f"correct the problems that ci found in {commit}", ci.target_url)
     elif not any(map(has_begun, posted.values())):
         yield Wait("a run", f"of cd with {commit}, or of the approval of its job", ci.target_url)
-    for name, status in posted.items():
-        if status and is_waiting(status):
-            yield Wait("a run", f"of cd for {name} with {commit}: {status.description}")
 
 
 def _is_outdated(proposal: PipelineProposal, promoted: CommitView | None) -> bool:
@@ -176,16 +196,39 @@ def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
         yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
 
 
-def _of_policy(closed: PolicyVerdict) -> Iterator[Wait]:
-    """Yield what keeps commits out of the environment."""
-    for reason in closed.reasons:
+def _of_policy(moment: EnvironmentMoment) -> Iterator[Wait]:
+    """Yield what keeps commits out, and the configuration from being proposed."""
+    for reason in moment.closed.reasons:
         match reason.rule:
             case "hold":
-                yield Wait("people", f"release the {reason.text}")
+                yield Wait("people", f"release the {reason.text}{_details(reason, moment)}")
             case "policy":
                 yield Wait("people", f"correct the policy: {reason.text}")
             case _:
                 yield Wait("a run", f"of cd, after the {reason.text}")
+    if moment.unproposed:
+        first, more = moment.unproposed[0], len(moment.unproposed) - 1
+        files = f"{first} (+{more})" if more else first
+        text = f"{files} on {moment.name} is not proposed: {moment.closed.description}"
+        yield Wait(_waits_for(moment.closed), text)
+
+
+def _details(reason: Reason, moment: EnvironmentMoment) -> str:
+    """Return which commit a hold lets in, and since when it holds, in brackets; "" for neither."""
+    if reason.hold is None:
+        return ""
+    since = moment.held_since.get(reason.hold)
+    details = [f"except {reason.hold.at[:7]}"] if reason.hold.at else []
+    details += [f"since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC"] if since else []
+    return f" ({', '.join(details)})" if details else ""
+
+
+def _waits_for(verdict: PolicyVerdict) -> WaitsFor:
+    if any(reason.rule in {"hold", "policy"} for reason in verdict.reasons):
+        return "people"
+    if any(reason.text.startswith(NOT_DEPLOYED) for reason in verdict.reasons):
+        return "an environment"
+    return "a run"
 
 
 def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
@@ -198,19 +241,77 @@ def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
             yield Wait("a run", "of schedule, which was started")
 
 
-def _of_previous(moment: EnvironmentMoment) -> Iterator[Wait]:
-    """Yield the waits for newer commits of the previous environments."""
-    own = moment.promoted
-    for earlier in moment.previous:
-        newer = earlier.promoted
-        if newer is None or (own and newer.length <= own.length):
+def _of_outside(moment: EnvironmentMoment) -> Iterator[Wait]:
+    """Yield the waits of newer commits: those of the environments before, and the head of main.
+
+    What has entered, and left, waits for nothing: people rolled it back.
+    """
+    own, name = moment.promoted, moment.name
+    newer = [(earlier.promoted, earlier) for earlier in moment.previous]
+    for view, earlier in (*newer, (moment.main, None)):
+        if view is None or (own and view.length <= own.length):
             continue
-        commit = f"{newer.id[:7]} {newer.subject}"
-        here = newer.statuses.get(context(moment.name).lower())
+        commit = f"{view.id[:7]} {view.subject}"
+        here = view.statuses.get(context(name).lower())
+        record = read_record(view.statuses.get(cd_context(name).lower()))
         if here and is_waiting(here):
-            yield Wait("a run", f"of cd with {commit}: {here.description}")
+            yield _kept_out(moment, view, here)
+        elif earlier is None or has_begun(here):
             continue
-        if earlier.state is State.DEPLOYED:
+        elif record and record.kind == "given up":
+            yield Wait("people", f"start cd with {commit}: three starts led to no run")
+        elif here or (record and record.kind in {"starting", "received"}):
             yield Wait("a run", f"of cd with {commit}, or of the approval of its job")
-        else:
+        elif earlier.state is not State.DEPLOYED:
             yield Wait("an environment", f"{earlier.name}, until {commit} is deployed there")
+
+
+def _kept_out(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus) -> Wait:
+    """Return what a commit waits for by the policy of this moment, which `posted` need not have."""
+    verdict = _verdict(moment, view, posted)
+    commit = f"{view.id[:7]} {view.subject}"
+    if verdict.is_fulfilled:
+        return Wait("a run", f"of cd with {commit}, which poll starts: the policy lets it in")
+    return Wait(_waits_for(verdict), f"{commit} does not enter: {verdict.description}")
+
+
+NOT_DEPLOYED: Final = "not Deployed in "
+QUEUED: Final = (" enters first", " is not Deployed yet")
+
+
+def _verdict(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus) -> PolicyVerdict:
+    """Judge a commit by the policy of this moment, and by the statuses of the commit.
+
+    What they do not show (runs of checks, labels, the queue) is as cd has found and posted it.
+    """
+    policy = moment.policy
+    if policy is None:
+        return PolicyVerdict(tuple(each for each in moment.closed.reasons if each.rule == "policy"))
+    told = posted.description.removeprefix("Waiting: ").split("; ")
+    labels = frozenset(label for freeze in policy.freezes for label in freeze.allow)
+    facts = EntryFacts(
+        moment.name,
+        view.id,
+        {name: _deployed_at(name, view) for name in policy.deployed},
+        {check: _fault_of(check, view, told) for check in policy.checks},
+        () if any(text.startswith("freeze") for text in told) else (labels,),
+    )
+    verdict = evaluate(policy, facts, moment.now)
+    if policy.queue == "newest":
+        return verdict
+    queue = (Reason("queue", text) for text in told if text.endswith(QUEUED))
+    return PolicyVerdict((*verdict.reasons, *queue))
+
+
+def _deployed_at(name: str, view: CommitView) -> datetime | str:
+    status = view.statuses.get(context(name).lower())
+    since = status.created_at if status and is_deployed(status) else None
+    return since or f"{NOT_DEPLOYED}{name}"
+
+
+def _fault_of(check: RequiredCheck, view: CommitView, told: Iterable[str]) -> str:
+    status = view.statuses.get(check.name.lower())
+    if status and status.author.lower().removesuffix("[bot]") == check.source.lower():
+        return "" if status.state == "success" else f"check {check.name}: {status.state}"
+    beginning = f"check {check.name}"
+    return next((text for text in told if text.startswith(beginning)), "")

@@ -40,11 +40,15 @@ AMBIGUOUS: Final = timedelta(hours=3)
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a commit does not enter; `until` is the time at which this may end (None: unknown)."""
+    """Why a commit does not enter; `until` is the time at which this may end (None: unknown).
+
+    `hold` is the hold of a reason of that rule.
+    """
 
     rule: Rule
     text: str
     until: datetime | None = None
+    hold: Hold | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,8 @@ def _holds(holds: Iterable[Hold], facts: EntryFacts, now: datetime) -> Iterator[
         if is_over or is_own or (hold.at and hold.at == facts.commit):
             continue
         until = f" until {time_text(hold.until, now)}" if hold.until else ""
-        yield Reason("hold", _line(f"hold by {hold.by}{until}: {hold.reason}"), hold.until)
+        text = _line(f"hold by {hold.by}{until}: {hold.reason}")
+        yield Reason("hold", text, hold.until, hold)
 
 
 def same_person(login: str, other: str) -> bool:

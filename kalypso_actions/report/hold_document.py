@@ -16,12 +16,21 @@ from kalypso_actions.report.terminal import print_line
 
 
 class HoldEntry(OutputDocument):
-    """A hold: nothing but the commit `at` ("" for none) enters before `until` (null: no end)."""
+    """A hold: nothing but the commit `at` ("" for none) enters before `until` (null: no end).
+
+    `since` is when it came to the branch; null: not known, or not read.
+    """
 
     reason: str
     by: str
     until: datetime | None
     at: str
+    since: datetime | None = None
+
+    @classmethod
+    def of(cls, hold: Hold, since: datetime | None = None) -> HoldEntry:
+        """Convert a hold."""
+        return cls(reason=hold.reason, by=hold.by, until=hold.until, at=hold.at, since=since)
 
     @property
     def line(self) -> str:

@@ -97,7 +97,8 @@ class ScheduleFacts:
     """Facts that the document lacks.
 
     `branches` are the GitOps branches, `removed` the folders that a mass removal would delete.
-    `stopped` means that people have rejected the proposal. `started` are the URLs of
+    `stopped` means that people have rejected the proposal, and `waiting_for` is the hold or freeze
+    for which nothing is proposed. `started` are the URLs of
     check-promote's runs, `cells` the assignments. `earlier_run` is the page of a run with the same
     inputs, which this run repeats.
     """
@@ -106,6 +107,7 @@ class ScheduleFacts:
     branches: Sequence[str] = ()
     removed: Sequence[str] = ()
     stopped: bool = False
+    waiting_for: str = ""
     started: Sequence[str] = ()
     cells: Sequence[AssignmentCell] = ()
     earlier_run: str = ""
@@ -151,6 +153,8 @@ def headline(document: ScheduleDocument, facts: ScheduleFacts) -> str:
         return f"{name}: {', '.join(done)}"
     if facts.stopped:
         return f"the changes of {name} were rejected, so nothing is proposed"
+    if facts.waiting_for:
+        return f"{name} has changes that are not proposed now: {facts.waiting_for}"
     return f"{name} is up to date; nothing is left to propose"
 
 

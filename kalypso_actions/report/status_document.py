@@ -15,6 +15,7 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.github import CommitView
 from kalypso_actions.report.documents import OutputDocument, ProblemEntry, finding_counts
 from kalypso_actions.report.escaping import escape_log_line
+from kalypso_actions.report.hold_document import HoldEntry
 from kalypso_actions.report.terminal import print_findings
 
 STYLES: Final = {
@@ -124,10 +125,9 @@ class EnvironmentStatusEntry(OutputDocument):
     of commits that main has after it. `assignments` are those of the merged trees; `failing` and
     `degraded` the numbers of assignments without files and of registrations that cannot be used, as
     the open issues say. `waiting_for` is why the environment's policy lets no other commit in now
-    ("": it does, as far as freezes and holds go). `clusters` are numbers by state, and
-    `not_compliant` the clusters that do
-    not comply, the worst first; both are null without `--clusters`. `warnings` are those of the
-    sources of cluster reports.
+    ("": it does, as far as freezes and holds go), and `holds` are its holds. `clusters` are numbers
+    by state, and `not_compliant` the clusters that do not comply, the worst first; both are null
+    without `--clusters`. `warnings` are those of the sources of cluster reports.
     """
 
     environment: str
@@ -143,6 +143,7 @@ class EnvironmentStatusEntry(OutputDocument):
     pull_requests: tuple[ProposalEntry, ...] = ()
     issues: tuple[IssueEntry, ...] = ()
     waiting_for: str = ""
+    holds: tuple[HoldEntry, ...] = ()
     waits: tuple[WaitEntry, ...] = ()
     clusters: dict[str, int] | None = None
     not_compliant: tuple[ClusterStateEntry, ...] | None = None

@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy
+from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.environments import in_order, previous_of
 from kalypso_actions.promotion.pipeline_moment import (
     EnvironmentMoment,
@@ -60,8 +60,13 @@ def moment(description: str = "", **given: Any) -> EnvironmentMoment:
     return EnvironmentMoment(**values | given)
 
 
-def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
-    return (moment(description, name="dev", promoted=commit(length)),)
+def earlier(
+    description: str, length: int, here: str = "", cd: str = ""
+) -> tuple[EnvironmentMoment, ...]:
+    """Return dev with a commit that has a status in stage, and a record of cd's start for it."""
+    given = {"stage environment": here, "kalypso / cd stage": cd}
+    statuses = {name: CommitStatus(name, "pending", text) for name, text in given.items() if text}
+    return (moment(description, name="dev", promoted=replace(commit(length), statuses=statuses)),)
 
 
 @breaks(
@@ -80,7 +85,13 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
         (moment("Deploying"), [("clusters", "report that they comply")]),
         (
             moment("Failed to deploy: till"),
-            [("people", "correct the failure, then run check-promote again")],
+            [
+                (
+                    "people",
+                    "correct the failure; the merge of a correction is checked by itself, "
+                    "else run check-promote again",
+                )
+            ],
         ),
         (moment("Promoted"), [("a run", "of schedule, which proposes the tree")]),
         (
@@ -115,9 +126,26 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
             moment("Deployed", previous=earlier("Deploying", 2)),
             [("an environment", "dev, until 2222222 change 2 is deployed there")],
         ),
+        (moment("Deployed", previous=earlier("Deployed", 2)), []),
         (
-            moment("Deployed", previous=earlier("Deployed", 2)),
+            moment("Deployed", previous=earlier("Deployed", 2, here="Waiting: cd")),
             [("a run", "of cd with 2222222 change 2, or of the approval of its job")],
+        ),
+        (
+            moment("Deployed", previous=earlier("Deployed", 2, cd="Received: dev") * 2),
+            [("a run", "of cd with 2222222 change 2, or of the approval of its job")],
+        ),
+        (
+            moment("Deployed", previous=earlier("Deployed", 2, cd="Given up: dev")),
+            [("people", "start cd with 2222222 change 2: three starts led to no run")],
+        ),
+        (
+            moment("Deployed", previous=earlier("Deployed", 2, "Deployed", cd="Received: dev")),
+            [],
+        ),
+        (
+            moment("Deployed", previous=earlier("Deploying", 2, here="Rolled back to 1111111")),
+            [],
         ),
         (
             moment(promoted=None, previous=earlier("Deploying", 2)),
@@ -141,7 +169,12 @@ def earlier(description: str, length: int) -> tuple[EnvironmentMoment, ...]:
         "scheduled without a status",
         "the same as before it",
         "an environment before it deploys",
-        "an environment before it has deployed",
+        "nobody has started cd",
+        "cd was started",
+        "cd was started from two environments",
+        "cd was started in vain",
+        "rolled back from what was deployed",
+        "rolled back from what was not deployed",
         "nothing promoted yet",
     ],
 )
@@ -239,13 +272,71 @@ def test_what_a_policy_keeps_closed(verdict: PolicyVerdict, wait: Wait) -> None:
     assert wait in waits_of(moment("Deployed", closed=verdict))
 
 
-def test_a_commit_that_waits_for_the_policy() -> None:
-    waiting = {"stage environment": posted("Waiting: soak until 14:00 UTC")}
-    newer = replace(commit(2), statuses=waiting)
+SINCE = "since 2026-03-01 09:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("at", "text"),
+    [("", f"release the hold by ann: incident ({SINCE})"), ("1" * 40, f"release the hold by ann: incident (except 1111111, {SINCE})")],
+)  # fmt: skip
+def test_since_when_and_for_what_a_hold_is(at: str, text: str) -> None:
+    hold = replace(HOLD, at=at)
+    verdict = closed(PromotionPolicy(holds=(hold,)), EntryFacts("stage", ""), NOON)
+    since = {hold: NOON - timedelta(hours=3)}
+    assert waits_of(moment("Deployed", closed=verdict, held_since=since)) == [Wait("people", text)]
+
+
+def test_what_is_not_proposed() -> None:
+    verdict = closed(PromotionPolicy(holds=(HOLD,)), FACTS, NOON)
+    held = moment("Deployed", closed=verdict, unproposed=("a.yaml", "b.yaml"))
+    text = "a.yaml (+1) on stage is not proposed: hold by ann: incident"
+    assert Wait("people", text) in waits_of(held)
+
+
+SMOKE = RequiredCheck("smoke", "acme-ci")
+CHANGE = "2222222 change 2"
+LET_IN = ("a run", f"of cd with {CHANGE}, which poll starts: the policy lets it in")
+
+
+@breaks(
+    "status tells what held a commit when cd looked",
+    turned(
+        "kalypso_actions.promotion.pipeline_moment._kept_out",
+        "verdict.description}",
+        "posted.description.removeprefix('Waiting: ')}",
+    ),
+    case="another hold",
+)
+@pytest.mark.parametrize(
+    ("policy", "told", "wait"),
+    [
+        (PromotionPolicy(holds=(HOLD,)), "hold by ann: incident", ("people", f"{CHANGE} does not enter: hold by ann: incident")),
+        (PromotionPolicy(holds=(HOLD,)), "hold by bob: audit", ("people", f"{CHANGE} does not enter: hold by ann: incident")),
+        (PromotionPolicy(), "hold by bob: audit", LET_IN),
+        (PromotionPolicy(holds=(replace(HOLD, at="2" * 40),)), "hold by ann: incident", LET_IN),
+        (PromotionPolicy(deployed=("eu",)), "hold by bob: audit", LET_IN),
+        (PromotionPolicy(deployed=("us",)), "hold by bob: audit", ("an environment", f"{CHANGE} does not enter: not Deployed in us")),
+        (PromotionPolicy(deployed=("eu",), soak=timedelta(hours=2)), "x", ("a run", f"{CHANGE} does not enter: soak until 14:00 UTC")),
+        (PromotionPolicy(freezes=(replace(FREEZE, allow=("fix",)),)), "freeze until 13:00 UTC: year end", ("a run", f"{CHANGE} does not enter: freeze until 13:00 UTC: year end")),
+        (PromotionPolicy(freezes=(replace(FREEZE, allow=("fix",)),)), "hold by bob: audit", LET_IN),
+        (PromotionPolicy(checks=(SMOKE,)), "hold by bob; check smoke by acme-ci is missing", ("a run", f"{CHANGE} does not enter: check smoke by acme-ci is missing")),
+        (PromotionPolicy(checks=(SMOKE,)), "hold by bob: audit", LET_IN),
+        (PromotionPolicy(checks=(RequiredCheck("lint", "acme-ci"),)), "check lint by acme-ci is missing", LET_IN),
+        (PromotionPolicy(queue="oldest"), "1234567 enters first", ("a run", f"{CHANGE} does not enter: 1234567 enters first")),
+        (PromotionPolicy(queue="newest"), "1234567 enters first", LET_IN),
+    ],
+    ids=["hold", "another hold", "released", "the hold names it", "deployed", "not deployed", "soak", "freeze", "labels", "check", "check that cd found", "status", "queue", "no queue"],
+)  # fmt: skip
+def test_a_commit_that_waits_for_the_policy(
+    policy: PromotionPolicy, told: str, wait: tuple[str, str]
+) -> None:
+    statuses = {
+        "stage environment": posted(f"Waiting: {told}"),
+        "eu environment": replace(posted("Deployed"), created_at=NOON),
+        "lint": CommitStatus("lint", "success", "", author="acme-ci[bot]"),
+    }
+    newer = replace(commit(2), statuses=statuses)
     before = moment("Deployed", name="dev", promoted=newer)
-    (wait,) = waits_of(moment("Deployed", previous=(before,)))
-    assert wait.text == "of cd with 2222222 change 2: Waiting: soak until 14:00 UTC"
-    ci = CommitStatus(CI_CONTEXT, "success", "1 assignment")
-    main = replace(commit(4), statuses={**waiting, CI_CONTEXT: ci})
-    (wait,) = waits_of_main(main, {"stage": moment("Deployed")})
-    assert wait.text == "of cd for stage with 4444444 change 4: Waiting: soak until 14:00 UTC"
+    given = moment("Deployed", previous=(before, before), main=newer, policy=policy, now=NOON)
+    assert [(each.waits_for, each.text) for each in waits_of(given)] == [wait]
+    assert not list(waits_of_main(newer, {"stage": given, "dev": before}))

@@ -96,6 +96,9 @@ def schedule_result(
         branches=[f"{item.repository}@{item.branch}" for item in decision.snapshot.branches],
         removed=decision.removed,
         stopped=any(item.decision.action == "stop" for item in decision.proposals),
+        waiting_for=next(
+            (item.waiting_for for item in decision.proposals if item.decision.action == "wait"), ""
+        ),
         started=[page for _, page in done.pages],
         cells=tuple(
             AssignmentCell(

@@ -16,11 +16,14 @@ from kalypso_actions.commands.status.read import (
     EnvironmentBranches,
     Pipeline,
     cluster_states,
+    held_since,
     read_pipeline,
+    unproposed_files,
 )
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
@@ -30,17 +33,18 @@ from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion import pipeline_moment as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
 from kalypso_actions.promotion.pipeline_moment import EnvironmentMoment, PipelineProposal
-from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict, overridden
 from kalypso_actions.promotion.start_records import (
     StartRecord,
     check_promote_context,
     read_record,
     schedule_context,
 )
-from kalypso_actions.promotion.statuses import CI_CONTEXT, State
+from kalypso_actions.promotion.statuses import CI_CONTEXT, State, is_deployed
 from kalypso_actions.promotion.statuses import context as status_context
 from kalypso_actions.report import failure_issues
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.hold_document import HoldEntry
 from kalypso_actions.report.status_document import (
     CommitViewEntry,
     EnvironmentStatusEntry,
@@ -124,6 +128,11 @@ class _Summary:
                 for where, each in issues
             ),
             waiting_for=moment.closed.description,
+            holds=tuple(
+                HoldEntry.of(reason.hold, moment.held_since.get(reason.hold))
+                for reason in moment.closed.reasons
+                if reason.hold
+            ),
             waits=_waits(rules.waits_of(moment)),
             clusters=numbers,
             not_compliant=clusters.not_compliant if clusters else None,
@@ -153,19 +162,31 @@ class _Summary:
         head = control_plane.heads.get(branch)
         record = read_record(head.statuses.get(schedule_context(name).lower())) if head else None
         previous = previous_of(name, self._declared) if with_previous else ()
+        closed = self._closed(item, "")
+        tracked = tuple(self._tracked_commit(item, place) for place in item.gitops)
+        proposals = tuple(self._proposals(item, record, tracked))
+        own = item.reading.own if item.reading else None
+        policy = promotion_policy(own.policies, own.policy_problems).policy if own else None
+        is_shown = with_previous and not closed.is_fulfilled
         return EnvironmentMoment(
             name=name,
             promoted=promoted,
-            tracked_commits=tuple(self._tracked_commit(item, place) for place in item.gitops),
+            tracked_commits=tracked,
             status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
             checks=tuple(self._checks(item, promoted)),
             record=record,
-            proposals=tuple(self._proposals(item, record)),
+            proposals=proposals,
             main=control_plane.heads.get(self._read.main),
             previous=tuple(
                 self._moment(self._branches[each], with_previous=False) for each in previous
             ),
-            closed=self._closed(item, ""),
+            closed=closed,
+            policy=policy,
+            now=self._context.runtime.now(),
+            held_since=held_since(self._context, item, policy) if is_shown and policy else {},
+            unproposed=()
+            if proposals or not is_shown or self._closed_to_tree(item, tracked).is_fulfilled
+            else unproposed_files(self._context, self._read, item),
         )
 
     def _closed(self, item: EnvironmentBranches, commit: str) -> PolicyVerdict:
@@ -175,6 +196,23 @@ class _Summary:
         """
         name, now = item.environment.name, self._context.runtime.now()
         return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
+
+    def _closed_to_tree(self, item: EnvironmentBranches, tracked: tuple[str, ...]) -> PolicyVerdict:
+        """Return what keeps schedule from proposing, and people from merging, what the branch has.
+
+        What cd has let in all the same goes on, as schedule decides it; whether labels open a
+        freeze is not read here.
+        """
+        commit = item.promoted_commit
+        verdict = self._closed(item, commit)
+        if verdict.is_fulfilled or not commit or all(each == commit for each in tracked):
+            return verdict
+        view, name = self._read.control_plane.commits.get(commit), item.environment.name
+        posted = view.statuses if view else {}
+        is_overridden = overridden(name, "").context.lower() in posted
+        if is_overridden or is_deployed(posted.get(status_context(name).lower())):
+            return LETS_IN
+        return PolicyVerdict(tuple(each for each in verdict.reasons if each.rule != "freeze"))
 
     def _checks(
         self, item: EnvironmentBranches, promoted: CommitView | None
@@ -191,13 +229,14 @@ class _Summary:
         return (named_commit(tree, item.environment.name) if tree else None) or ""
 
     def _proposals(
-        self, item: EnvironmentBranches, record: StartRecord | None
+        self, item: EnvironmentBranches, record: StartRecord | None, tracked: tuple[str, ...]
     ) -> Iterator[PipelineProposal]:
         """Yield the pull requests to the environment's branch, and ours to its GitOps branches.
 
         Until schedule has run for the head of the environment's branch, ours may be outdated.
         """
         is_current = record is not None and record.kind == "scheduled"
+        held = self._closed_to_tree(item, tracked).description
         own_branch = item.environment.control_plane.branch
         for pull in self._read.control_plane.pull_requests:
             if pull.base == own_branch:
@@ -209,7 +248,7 @@ class _Summary:
             for pull in self._read.gitops[repository].pull_requests:
                 if pull.base == branch and may_be_own_branch(pull.head, item.environment.name):
                     proposed = "" if is_current else self._proposed_commit(place, pull.head)
-                    yield PipelineProposal(repository, pull, proposed)
+                    yield PipelineProposal(repository, pull, proposed, held)
 
     def _held(self, item: EnvironmentBranches, head: str) -> str:
         """Return why the policy keeps out what cd proposes from its branch; "" if it does not."""

@@ -14,8 +14,11 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
 from kalypso_actions.commands.shared.labels import FAILURE
 from kalypso_actions.commands.shared.reading.base_trees import tree_at
-from kalypso_actions.commands.shared.reading.control_plane import EnvironmentReading
-from kalypso_actions.commands.shared.reading.document_reader import in_parallel
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_base_file,
+)
+from kalypso_actions.commands.shared.reading.document_reader import in_parallel, read_policy
 from kalypso_actions.compliance import (
     ClusterReports,
     DesiredState,
@@ -27,12 +30,15 @@ from kalypso_actions.compliance import (
 from kalypso_actions.compliance.cluster_states import STATES
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
+from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.cluster_reports import FollowedTree
 from kalypso_actions.model.github import RepositoryOverview
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.report.status_document import ClusterStateEntry
+from kalypso_actions.sources.source_tree import normalize, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,63 @@ def _branches(context: CommandContext, environment: Environment) -> EnvironmentB
         problems = tuple(dict.fromkeys((*reading.problems, *error.problems)))
         return EnvironmentBranches(environment, reading, (), problems)
     return EnvironmentBranches(environment, reading, places, reading.problems)
+
+
+def held_since(
+    context: CommandContext, item: EnvironmentBranches, policy: PromotionPolicy
+) -> Mapping[Hold, datetime]:
+    """Return when each hold of an environment's policy came to its branch, as far as git tells.
+
+    Raises KalypsoError.
+    """
+    reading, environment = item.reading, item.environment
+    if reading is None or not reading.own.revision.commit:
+        return {}
+    url, folder = context.url(context.control_plane), normalize(environment.control_plane.path)
+    path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+    since: dict[Hold, datetime] = {}
+    sought = set(policy.holds)
+    for commit in context.remotes.history(url, reading.own.revision.commit):
+        if not sought:
+            break
+        if path not in commit.changes:
+            continue
+        files = context.remotes.fetch(url, commit=commit.id)
+        then = read_policy(files, environment.control_plane.path).policy
+        sought.intersection_update(then.holds if then else ())
+        since.update(dict.fromkeys(sought, commit.date))
+    return since
+
+
+def unproposed_files(
+    context: CommandContext, pipeline: Pipeline, item: EnvironmentBranches
+) -> tuple[str, ...]:
+    """Return the files of an environment's branch that no merged tree was made from.
+
+    The policy is none of them, nor is the file with the commit of main. Raises KalypsoError.
+    """
+    reading, environment = item.reading, item.environment
+    if reading is None or not reading.own.revision.commit:
+        return ()
+    url = context.url(context.control_plane)
+    trees = filter(None, (pipeline.trees.get(place) for place in item.gitops))
+    sources = (read_sources(tree.sources, environment.name) for tree in trees)
+    made_from = {
+        each.environment_branch.commit for each in sources if each and each.environment_branch
+    }
+    now = context.remotes.fetch(url, commit=reading.own.revision.commit)
+    base = read_base_file(now, environment.control_plane.path).where.path
+    changed: set[str] = set()
+    for commit in filter(None, made_from - {reading.own.revision.commit}):
+        before = context.remotes.fetch(url, commit=commit).entries()
+        entries = now.entries()
+        changed |= {
+            path
+            for path in before.keys() | entries.keys()
+            if before.get(path) != entries.get(path)
+            and within(path, normalize(environment.control_plane.path))
+        }
+    return tuple(sorted(path for path in changed if path != base and POLICY_FILE not in path))
 
 
 _WORST: Final = (*STATES, "missing")

@@ -62,6 +62,8 @@ def test_nothing_is_proposed(
     assert not result.failed
     assert len(acme.pulls()) == (0 if reason else 1)
     assert warned(result) == ([f"nothing is proposed: {reason}"] if reason else [])
+    held = f"dev has changes that are not proposed now: {reason}."
+    assert ((held in acme.logged), ("up to date" in result.summary)) == (bool(reason), False)
     if reason:
         policy(acme, OPEN)
         run(acme)

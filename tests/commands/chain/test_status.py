@@ -266,7 +266,8 @@ def test_a_rollback_no_longer_recommends_the_proposal_of_what_was_left(acme: Org
     schedule_dev(acme)
     waits = entry(status(acme)).waits
     assert [wait.text for wait in waits if left[:7] in wait.text] == [
-        f"release the hold by somebody: rolled back from {left[:7]}"
+        f"release the hold by somebody: rolled back from {left[:7]} "
+        f"(except {good[:7]}, since 2026-03-01 12:00 UTC)"
     ]
 
 
@@ -283,4 +284,53 @@ def test_what_keeps_commits_out(acme: Organisation) -> None:
     acme.commit({POLICY_FILE: f"{policy}spec: {{holds: [{{reason: audit, by: bob}}]}}\n"}, "dev")
     dev = entry(status(acme))
     assert dev.waiting_for == "hold by bob: audit"
-    assert "release the hold by bob: audit" in [wait.text for wait in dev.waits]
+    told = f"release the hold by bob: audit (since {NOON:%Y-%m-%d %H:%M} UTC)"
+    assert told in [wait.text for wait in dev.waits]
+    (hold,) = dev.holds
+    assert (hold.by, hold.reason, hold.since, hold.until, hold.at) == (
+        "bob",
+        "audit",
+        NOON,
+        None,
+        "",
+    )
+
+
+def hold_dev(acme: Organisation, *holds: str) -> None:
+    policy = "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: dev}\n"
+    acme.commit({POLICY_FILE: f"{policy}spec: {{holds: [{', '.join(holds)}]}}\n"}, "dev")
+
+
+@breaks(
+    "status says that a hold began with the last change of the policy",
+    turned(
+        "kalypso_actions.commands.status.read.held_since",
+        "since.update(dict.fromkeys(sought, commit.date))",
+        "[since.setdefault(hold, commit.date) for hold in sought]",
+    ),
+)
+def test_since_when_each_hold_is(acme: Organisation) -> None:
+    hold_dev(acme, "{reason: audit, by: bob}")
+    acme.clock.sleep(3600)
+    hold_dev(acme, "{reason: audit, by: bob}", "{reason: leak, by: ann}")
+    acme.commit({"notes.txt": "later"}, "dev")
+    since = {hold.by: hold.since for hold in entry(status(acme)).holds}
+    assert since == {"bob": NOON, "ann": NOON + timedelta(hours=1)}
+
+
+def test_what_waits_behind_a_hold(acme: Organisation) -> None:
+    merge(acme, acme.head("main"))
+    schedule_dev(acme)
+    for pull in acme.pulls(GITOPS):
+        acme.merge(pull["number"], GITOPS)
+    hold_dev(acme, "{reason: audit, by: bob}")
+    assert not [wait for wait in entry(status(acme)).waits if "proposed" in wait.text]
+    acme.commit({"config.yaml": acme.files("dev")["config.yaml"] + "  A: b\n"}, "dev")
+    waits = [(wait.waits_for, wait.text) for wait in entry(status(acme)).waits]
+    assert ("people", "config.yaml on dev is not proposed: hold by bob: audit") in waits
+    hold_dev(acme)
+    (pull,) = schedule_dev(acme).pull_requests
+    hold_dev(acme, "{reason: audit, by: bob}")
+    waits = [(wait.waits_for, wait.text) for wait in entry(status(acme)).waits]
+    assert waits[0] == ("people", f"do not merge {GITOPS}#{pull.number} yet: hold by bob: audit")
+    assert not [text for _, text in waits if "is not proposed" in text or "review" in text]
