@@ -135,7 +135,7 @@ class Administration:
     ) -> str:
         """Push a commit of these changes (None deletes), and return its id."""
         with self.lock:
-            access = self._access(repository)
+            access = self.access(repository)
             before = access.git.head(branch)
             after = access.git.commit_files(branch, files, message, self._person())
             handle_push(access, RefUpdate(BRANCHES + branch, before, after))
@@ -149,7 +149,7 @@ class Administration:
         Raises LookupError.
         """
         with self.lock:
-            access = self._access(repository)
+            access = self.access(repository)
             pull_request = access.repository.issues[number].pull_request
             if pull_request is None or not pull_request.merge_commit:
                 raise LookupError(f"{repository} has no pull request {number} to merge")
@@ -271,7 +271,7 @@ class Administration:
             raise LookupError(f"the sandbox has no repository {name}")
         return repository
 
-    def _access(self, name: str) -> RepositoryAccess:
+    def access(self, name: str) -> RepositoryAccess:
         """Return the access of a person to a repository. Raises LookupError."""
         person = Identity(kind="user", login=DEFAULT_LOGINS["user"], permissions=ALL_PERMISSIONS)
         return access_of_event(self.store, self.repository(name), person)

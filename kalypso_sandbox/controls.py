@@ -37,7 +37,6 @@ from kalypso_sandbox.azure import Azure, Cluster, JobIdentity, QueryFault, Setti
 from kalypso_sandbox.azure.identity import Application
 from kalypso_sandbox.faults import FAULT
 from kalypso_sandbox.github.endpoints import number
-from kalypso_sandbox.page import FOLDER, add_page
 from kalypso_sandbox.store import BranchRule
 
 CONTROLS: Final = "controls"
@@ -75,7 +74,7 @@ Control = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def controls(contents: Administration, azure: Azure, argocd: ArgoCD) -> Blueprint:
     """Return all controls, including those of the simulated Azure."""
-    routes = Blueprint(CONTROLS, __name__, template_folder=FOLDER)
+    routes = Blueprint(CONTROLS, __name__)
     routes.before_request(_refuse_browsers)
 
     control = partial(_control, routes, contents.lock)
@@ -84,7 +83,6 @@ def controls(contents: Administration, azure: Azure, argocd: ArgoCD) -> Blueprin
     _add_contents(control, contents)
     _add_argocd(control, argocd)
     add_azure_controls(routes, azure)
-    add_page(routes, contents.state)
     return routes
 
 

@@ -17,7 +17,6 @@ from typing import Any, Final, Literal
 
 from flask import Blueprint, Flask
 from werkzeug.exceptions import HTTPException
-from werkzeug.utils import redirect
 from werkzeug.wrappers import Request, Response
 
 import kalypso_sandbox.github.api  # noqa: F401 - fills the table of endpoints
@@ -42,7 +41,7 @@ from kalypso_sandbox.github.rest import (
     refusal,
 )
 from kalypso_sandbox.json_http import Answer
-from kalypso_sandbox.page import address_on_page
+from kalypso_sandbox.pages import PAGES, is_of_browser
 from kalypso_sandbox.state import Exchange, State
 
 log = logging.getLogger(__name__)
@@ -95,8 +94,8 @@ RequestHandler = Callable[[Request, RequestContext], Response]
 class Route:
     """The handler of a path; `path` lacks the prefix of the API, so that faults can name it.
 
-    The sandbox's own controls are not `recorded`, and no faults apply to them. No faults apply to a
-    `probe` either, the empty push that git sends before a large one.
+    The sandbox's own controls and pages are not `recorded`, and no faults apply to them. No faults
+    apply to a `probe` either, the empty push that git sends before a large one.
     """
 
     path: str
@@ -203,12 +202,10 @@ class Dispatcher:
             path_by_name = by_name(self._state.store, api_path)
         match = self._routes.find(request.method, path_by_name)
         blueprint = "" if match else self._blueprint(request)
-        if blueprint:
+        if blueprint == PAGES and is_of_browser(request):
+            return Route(path, blueprint, self._by_page, recorded=False)
+        if blueprint not in {"", PAGES}:
             return Route(path, blueprint, self._by_flask, recorded=blueprint != CONTROLS)
-        accept = request.headers.get("Accept", "")
-        address = "" if match else address_on_page(path, accept, self._state)
-        if address:
-            return Route(path, CONTROLS, lambda *_: redirect(address), recorded=False)
         template = match.endpoint.path if match else ""
         by_rest = self._by_rest(api_path, match, API_PREFIX if mounted else "")
         return Route(api_path, template, by_rest)
@@ -231,6 +228,11 @@ class Dispatcher:
             ).answer()
 
         return handle
+
+    def _by_page(self, request: Request, context: RequestContext) -> Response:
+        with self._state.lock:
+            self._state.before_endpoint()
+            return self._by_flask(request, context)
 
     def _by_flask(self, request: Request, _context: RequestContext) -> Response:
         content = request.get_data()

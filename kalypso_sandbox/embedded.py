@@ -26,7 +26,7 @@ from kalypso_sandbox.clusters import Clusters
 from kalypso_sandbox.commit_statuses import ClusterStatuses
 from kalypso_sandbox.controls import controls
 from kalypso_sandbox.dispatcher import API_PREFIX, Dispatcher, SentResponse
-from kalypso_sandbox.page import PAGE
+from kalypso_sandbox.pages import Draw, github_pages
 from kalypso_sandbox.server import HOST, Server
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import FolderLock, Store
@@ -47,8 +47,8 @@ class Sandbox(Administration):
 
     `folder` keeps the data. If `port` is 0, the sandbox uses its last port again if that is free.
     With `sign_in`, sign-in to Azure uses https on another port: Azure's libraries require https.
-    Some endpoints lag `lag` seconds behind a write. Raises KalypsoError if the port or the folder
-    is in use.
+    Some endpoints lag `lag` seconds behind a write. `draw` draws the pipeline of the first page.
+    Raises KalypsoError if the port or the folder is in use.
     """
 
     def __init__(
@@ -62,12 +62,14 @@ class Sandbox(Administration):
         sign_in: bool = False,
         flavour: Flavour = "github.com",
         lag: float = 0.0,
+        draw: Draw | None = None,
     ) -> None:
         self._folder = folder.absolute()
         self._port = port
         self._tls = tls
         self._sign_in = sign_in
         self._sign_in_url = ""
+        self.draw = draw
         self._authority: Path | None = None
         self._dispatcher: Dispatcher
         self._stopping = threading.Event()
@@ -110,6 +112,7 @@ class Sandbox(Administration):
             blueprint(self.azure),
             argocd_api(self.argocd),
             controls(self, self.azure, self.argocd),
+            github_pages(self, self.draw),
         )
         dispatcher = Dispatcher(self.state, *blueprints)
         self._dispatcher = dispatcher
@@ -168,8 +171,8 @@ class Sandbox(Administration):
 
     @property
     def page_url(self) -> str:
-        """Return the page for people."""
-        return self.url + PAGE
+        """Return the first page for people."""
+        return f"{self.url}/"
 
     def environment(self, token: str = "") -> dict[str, str]:
         """Return variables that make programs use this sandbox as GitHub and Azure."""

@@ -29,7 +29,7 @@ KEY_FILE: Final = "app-key.pem"
 SANDBOX_FILES: Final = ("in-use", "world.json")
 """Files that identify the folder of a sandbox."""
 
-EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql"})
+EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql", "nh3"})
 
 
 @contextmanager
@@ -75,6 +75,8 @@ def load_sandbox() -> type[Sandbox]:
     Raises UsageError if a library is missing.
     """
     try:
+        import nh3  # noqa: F401, PLC0415 - its pages need it
+
         from kalypso_sandbox import Sandbox  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if error.name not in EXTRA:

@@ -314,9 +314,10 @@ class BareRepository:
         trees = [self.commit(base).id if base else EMPTY_TREE, self.commit(head).id]
         return parse_diff_tree(self._run_cached("diff-tree", *OPTIONS, *trees) or b"")
 
-    def patch(self, base: str, head: str) -> bytes:
-        """Return the unified diff of two commits. Raises LookupError."""
-        return self._run_cached("diff-tree", "-r", "-p", "-M", *self._ids(base, head)) or b""
+    def patch(self, base: str | None, head: str) -> bytes:
+        """Return the unified diff of two commits; base None means all files. Raises LookupError."""
+        trees = [self.commit(base).id if base else EMPTY_TREE, self.commit(head).id]
+        return self._run_cached("diff-tree", "-r", "-p", "-M", *trees) or b""
 
     def merge_tree(self, base: str, head: str) -> str | None:
         """Return the tree of head merged into base; None for a conflict or unrelated histories.
