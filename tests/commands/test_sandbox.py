@@ -83,7 +83,8 @@ def test_a_trial(tmp_path: Path, end: int) -> None:
     folder = tmp_path / "kept"
     with started(folder, "--repository=acme/one", "--repository=anna/two", end=end) as document:
         assert document["repositories"] == ["acme/one", "anna/two"]
-        assert "anna/two" in requests.get(document["page"], timeout=60).text
+        page = requests.get(document["page"], headers={"Accept": "text/html"}, timeout=60)
+        assert "anna/two" in page.text
         assert ask(document, "POST", "/orgs/acme/repos", json={"name": "fleet"})["private"] is False
         token = document["environment"]["GITHUB_TOKEN"]
         url = f"{document['environment']['GITHUB_SERVER_URL']}/acme/fleet"
