@@ -32,6 +32,7 @@ from kalypso_actions.planning.manifest_schemas import schema_faults, schema_word
 from kalypso_actions.planning.manifest_values import VALUE_INVALID
 from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import (
+    DIGITS,
     MARK,
     Renaming,
     Words,
@@ -166,6 +167,8 @@ class ManifestChecker:
         self._shown: dict[str, SizedCache[tuple[ManifestFault, ...]]] = {}
         """The faults of renamed texts that are those of the file that was read, by Template."""
         self._renaming = Renaming((*KNOWN, *schema_words()))
+        self._digests: dict[str, Words] = {}
+        """The last digests in the texts of each cluster type."""
         self._names: dict[str, Mapping[str, str]] = {}
         self._places: dict[tuple[str, str, str], Location] = {}
         self._lines: dict[str, _PrintingLines] = {}
@@ -234,13 +237,25 @@ class ManifestChecker:
         if MARK in content or content.count(END) >= len(contents):
             return Checked()
         renamed, templates = rename(content, words), tuple([names[file] for file in contents])
-        sound = self._sound.get((renamed, templates))
+        name = assignment.cluster_type.name
+        # Most assignments of a cluster type have the digests of the one before. With its numbers
+        # outside of quotes, the text has no result.
+        last = self._digests.get(name, ()) if DIGITS not in renamed else ()
+        sound = self._sound.get((rename(renamed, last), templates))
+        if sound is not None:
+            words += last
+        elif last:
+            sound = self._sound.get((renamed, templates))
+        digests: Words = ()
         for digests_of in (quoted_digits, hexadecimal_digests):
             if sound is None:
-                digests = digests_of(renamed)
-                words += digests
-                renamed = rename(renamed, digests)
+                found = digests_of(renamed)
+                digests += found
+                words += found
+                renamed = rename(renamed, found)
                 sound = self._sound.get((renamed, templates))
+        if digests:
+            self._digests[name] = digests
         if sound is None:
             parts = renamed.split(END)
             texts = [*map(self._result, contents, parts)]

@@ -55,7 +55,7 @@ _QUOTED_DIGITS: Final = re.compile(rb'"[0-9]{8,20}"')
 _HEXADECIMAL: Final = re.compile(
     rb"(?<![0-9A-Za-z])(?=[0-9e]*[a-df])[0-9a-f]{32,64}(?![0-9A-Za-z])"
 )
-_DIGITS: Final = b"9071503246817250941"
+DIGITS: Final = b"9071503246817250941"
 
 
 class Renaming:
@@ -124,10 +124,10 @@ def rename(content: bytes, words: Words) -> bytes:
 def quoted_digits(content: bytes) -> Words:
     """Return the long numbers in quotes, which `hash` prints, as words."""
     numbers = dict.fromkeys(_QUOTED_DIGITS.findall(content))
-    if not numbers or _DIGITS in content:
+    if not numbers or DIGITS in content:
         return ()
     return tuple(
-        (number[1:-1], b"%s%d" % (_DIGITS, index))
+        (number[1:-1], b"%s%d" % (DIGITS, index))
         for index, number in enumerate(islice(numbers, 10))
         if content.count(number[1:-1]) == content.count(number)
     )
