@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from flask import request
 from werkzeug.wrappers import Response
 
 from kalypso_actions.model.workflow_files import FOLDER
+from kalypso_sandbox.github.endpoints import RefusedError
 from kalypso_sandbox.github.workflow_files import DISPATCH, Workflow, workflows_of
 from kalypso_sandbox.pages.code import REPOSITORY
 from kalypso_sandbox.pages.site import NoPageError, Site, Views, to
-from kalypso_sandbox.store import Repository, WorkflowRun
+from kalypso_sandbox.store import Repository, StepRun, WorkflowRun
+
+if TYPE_CHECKING:
+    from kalypso_sandbox.workflow_runner.background import BackgroundRunner, Cron
 
 MOST: Final = 100
 """The number of runs to show, newest first."""
+
+MOST_LINES: Final = 1000
+"""The number of lines to show of a step's log, the last ones."""
 
 ACTIONS: Final = f"{REPOSITORY}/actions"
 
@@ -42,6 +50,10 @@ def runs(site: Site, owner: str, name: str, file: str = "") -> Response:
         runs=listed[: -MOST - 1 : -1],
         older=max(0, len(listed) - MOST),
         folder=FOLDER,
+        can_run=site.state.runner is not None,
+        crons=[
+            each for each in known_crons(site, found) if chosen and each.workflow == chosen.path
+        ],
     )
 
 
@@ -56,12 +68,82 @@ def start(site: Site, owner: str, name: str, file: str) -> Response:
     return to(request.path)
 
 
+@views.post(f"{ACTIONS}/workflows/<file>/cron")
+def start_by_clock(site: Site, owner: str, name: str, file: str) -> Response:
+    """Start a workflow as its cron expression does."""
+    found = site.repository(owner, name)
+    _runner(site).start_cron(found.full_name, FOLDER + file)
+    return to(request.path.removesuffix("/cron"))
+
+
 @views.get(f"{ACTIONS}/runs/<int:run_id>")
-def run(site: Site, owner: str, name: str, run_id: int) -> Response:
-    """Show a run."""
+@views.get(f"{ACTIONS}/runs/<int:run_id>/<path:part>")
+def run(site: Site, owner: str, name: str, run_id: int, **_part: str) -> Response:
+    """Show a run with its jobs, steps, logs and summaries."""
     found, shown = _run(site, owner, name, run_id)
-    title = f"Run {run_id} of {found.full_name}"
-    return site.page("run.html", title, repository=found, run=shown)
+    return site.page(
+        "run.html",
+        f"{shown.title or shown.name or shown.workflow} of {found.full_name}",
+        repository=found,
+        run=shown,
+        written=partial(_written, site),
+        can_run=site.state.runner is not None,
+    )
+
+
+@views.post(f"{ACTIONS}/runs/<int:run_id>/<any(cancel, rerun, approve):what>")
+def change_run(site: Site, owner: str, name: str, run_id: int, what: str) -> Response:
+    """Cancel a run, run it again, or let the job begin that waits for a person."""
+    found, shown = _run(site, owner, name, run_id)
+    runner = _runner(site)
+    actor = site.contents.access(found.full_name).identity.login
+    try:
+        match what:
+            case "cancel":
+                runner.cancel(shown.id, actor)
+            case "rerun":
+                runner.run_again(shown.id, actor)
+            case _:
+                runner.approve(shown.id)
+    except ValueError as error:
+        raise RefusedError(409, f"{error}.") from None
+    return to(f"/{found.full_name}/actions/runs/{run_id}")
+
+
+@views.get(f"{REPOSITORY}/runs/<int:run_id>")
+def check_run(site: Site, owner: str, name: str, run_id: int) -> Response:
+    """Lead from a check run to its commit."""
+    found = site.repository(owner, name)
+    commits = (each.commit for each in found.check_runs if each.id == run_id)
+    commit = next(commits, None)
+    if commit is None:
+        raise NoPageError(f"{found.full_name} has no check run {run_id}.")
+    return to(f"/{found.full_name}/commit/{commit}")
+
+
+def _runner(site: Site) -> BackgroundRunner:
+    runner = site.state.runner
+    if runner is None:
+        raise RefusedError(409, "No workflow runs here: start the sandbox with --run.")
+    return runner
+
+
+def _written(site: Site, step: StepRun, name: str) -> str:
+    """Return the end of a file that a step has written; "" without one."""
+    runner = site.state.runner
+    file = runner.folder / step.folder / name if runner and step.folder else None
+    if file is None or not file.is_file():
+        return ""
+    lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    more = len(lines) - MOST_LINES
+    return "\n".join([*([f"… {more} lines before"] if more > 0 else []), *lines[-MOST_LINES:]])
+
+
+def known_crons(site: Site, repository: Repository) -> Sequence[Cron]:
+    """Return the cron expressions of the default branch, if workflows run here."""
+    runner = site.state.runner
+    crons = runner.crons() if runner else ()
+    return [each for each in crons if each.repository == repository.full_name]
 
 
 def workflows(site: Site, repository: Repository) -> Sequence[Workflow]:
@@ -86,6 +168,19 @@ def settings(site: Site, owner: str, name: str, part: str = "") -> Response:
     found = site.repository(owner, name)
     title = f"Settings of {found.full_name}"
     return site.page("settings.html", title, repository=found, part=part)
+
+
+@views.post(f"{REPOSITORY}/settings/environments")
+def put_environment(site: Site, owner: str, name: str) -> Response:
+    """Create an environment, or let its jobs wait for a person or not."""
+    found, form = site.repository(owner, name), request.form
+    environment = form.get("environment", "").strip()
+    if not environment:
+        raise RefusedError(422, "Name the environment.")
+    site.act("PUT", "/environments/{environment_name}", found, environment_name=environment)
+    found.environments[environment.lower()].needs_approval = form.get("approval") == "yes"
+    site.store.save()
+    return to(request.path)
 
 
 @views.get("/settings/<path:_part>")

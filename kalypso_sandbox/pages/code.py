@@ -279,6 +279,7 @@ def one_commit(site: Site, owner: str, name: str, revision: str) -> Response:
         statuses=statuses_of(found, shown.id),
         history=[each for each in found.statuses if each.commit == shown.id][::-1],
         checks=[each for each in found.check_runs if each.commit == shown.id],
+        runs=[(found, each) for each in found.runs if each.commit == shown.id],
         branches=[name for name, head in git.branches().items() if head == shown.id],
         diffs=list(file_diffs(git, next(iter(shown.parents), None), shown.id)),
     )

@@ -78,6 +78,7 @@ def pull(site: Site, owner: str, name: str, number: int, part: str = "") -> Resp
         refusals=merge_refusals(access, shown) if issue.state == "open" else (),
         statuses=statuses_of(found, shown.head_commit),
         checks=[each for each in found.check_runs if each.commit == shown.head_commit],
+        runs=[(found, each) for each in found.runs if each.commit == shown.head_commit],
         commits=commits,
         diffs=diffs,
         has_head=git.head(shown.head_branch) == shown.head_commit,

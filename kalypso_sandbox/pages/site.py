@@ -39,9 +39,10 @@ MAX_FORM: Final = 4 << 20
 """The largest form, in bytes: a file of a repository fits."""
 
 LOOKS: Final = {
-    **dict.fromkeys(("success", "merged", "open", "compliant", "Connected"), "good"),
-    **dict.fromkeys(("failure", "error", "cancelled", "timed_out", "closed", "failed"), "bad"),
+    **dict.fromkeys(("success", "merged", "open", "ready"), "good"),
+    **dict.fromkeys(("failure", "error", "cancelled", "timed_out", "closed", "failing"), "bad"),
     **dict.fromkeys(("pending", "queued", "in_progress", "waiting", "draft"), "warn"),
+    **dict.fromkeys(("applying", "depending"), "warn"),
 }
 """The look of a state: its color and, with `MARKS`, its sign."""
 
@@ -161,6 +162,7 @@ class Site:
             ),
             repositories=list(self.store.repositories.values()),
             now=self.store.now,
+            speed=self.state.speed,
             look=lambda state: LOOKS.get(state or "", ""),
             mark=lambda state: MARKS[LOOKS.get(state or "", "")],
             markdown=markdown,

@@ -189,7 +189,7 @@ class JobLog(io.TextIOBase):
     """The output of a step; `add-mask` hides a text from then on."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file.open("w", encoding="utf-8")
+        self._file = file.open("w", encoding="utf-8", buffering=1)  # people read along
         self._masks: set[str] = set()
         self._incomplete = ""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.pages import texts
 from kalypso_sandbox.pages.drawing import Drawing
 from kalypso_sandbox.pages.site import CSRF_FIELD
@@ -18,7 +19,8 @@ from kalypso_sandbox.store import BranchRule
 from tests.sandbox.api_client import ApiClient, hub
 from tests.sandbox.hostile_repository import BRANCH, HOSTILE, WORKFLOW, fill
 from tests.sandbox.reader import HTML, Page, Reader
-from tests.sandbox.served_sandbox import FLEET, ask
+from tests.sandbox.served_sandbox import FLEET, Clock, ask
+from tests.sandbox.workflow_runner.test_background import Steps, only, running, states, until
 
 HOME = f"/{FLEET}"
 
@@ -337,3 +339,105 @@ def test_the_pipeline_is_drawn_while_somebody_looks() -> None:
     thread.join(60)
     assert not thread.is_alive()
     assert len(drawings) == 1
+
+
+ENVIRONMENT_JOB = (
+    "name: Check\non: push\njobs: {one: {environment: dev, steps: "
+    "[{uses: kalypso-actions/kalypso-actions/actions/ci@v0, with: {environment: dev}}]}}\n"
+)
+
+
+def test_a_run_is_approved_cancelled_and_run_again(tmp_path: Path) -> None:
+    steps = Steps()
+    with running(tmp_path, steps, {"ci": ENVIRONMENT_JOB}) as (sandbox, runner):
+        reader = Reader(sandbox)
+        settings = reader.open(f"{HOME}/settings/environments")
+        settings = reader.send(settings, "/environments", environment="dev", approval="yes")
+        assert "Its jobs wait until a person approves." in settings.text
+        sandbox.commit(FLEET, {"a": "1"}, message=f"Add {HOSTILE}")
+        until(lambda: states(sandbox) == ["waiting"])
+        path = f"{HOME}/actions/runs/{only(sandbox).id}"
+        waiting = reader.open(path)
+        assert f"Add {HOSTILE}" in waiting.text
+        reader.send(waiting, "/approve")
+        until(lambda: steps.begun)
+        page = reader.open(path)
+        assert re.search(
+            r"one ● in progress · environment dev .* ● in progress ci .* ci of ghs_", page.text
+        )
+        refused = reader.send(waiting, "/approve")
+        assert (refused.status, "does not wait for a person" in refused.text) == (422, True)
+        reader.send(page, "/cancel")
+        until(runner.is_idle)
+        page = reader.open(path)
+        assert "✗ cancelled Check · push by somebody" in page.text
+        assert "somebody cancelled it" in page.text
+        steps.go.set()
+        reader.send(page, "/rerun")
+        until(lambda: states(sandbox) == ["waiting"])
+        reader.send(reader.open(path), "/approve")
+        until(runner.is_idle)
+        folder = tmp_path / "runs" / only(sandbox).jobs[0].steps[0].folder
+        (folder / "summary.md").write_text(f"# Done {HOSTILE}\n\n**well**\n")
+        page = reader.open(path)
+        assert "attempt 2 by somebody" in page.text
+        assert "SummaryDone well" in page.text
+        assert unsafe_parts(page) == []
+        commit = reader.open(f"{HOME}/commit/{only(sandbox).commit}")
+        assert path in commit.links
+
+
+def test_a_cron_starts_by_a_button(tmp_path: Path) -> None:
+    steps = Steps()
+    steps.go.set()
+    file = ENVIRONMENT_JOB.replace("push", "{schedule: [{cron: '5 4 * * *'}]}")
+    with running(tmp_path, steps, {"poll": file}) as (sandbox, _):
+        reader = Reader(sandbox)
+        page = reader.open(f"{HOME}/actions/workflows/poll.yaml")
+        assert "The clock starts it at 5 4 * * *, next at Mar 02, 04:05:00." in page.text
+        reader.send(page, "/cron")
+        until(lambda: states(sandbox) == ["success"])
+        assert only(sandbox).event == "schedule"
+
+
+def test_nothing_runs_without_a_runner(github: ApiClient, reader: Reader) -> None:
+    github.commit("main", {WORKFLOW: "name: A\non: workflow_dispatch\n"})
+    page = reader.open(f"{HOME}/actions/workflows/a.yaml")
+    page = reader.send(page, "/workflows/a.yaml")
+    assert "No workflow runs here: start the sandbox with --run." in page.text
+    (run,) = github.repository.runs
+    page = reader.open(f"{HOME}/actions/runs/{run.id}")
+    assert "● queued" in page.text
+    assert page.forms == []
+
+
+def test_clusters_are_broken_mended_added_and_deleted(tmp_path: Path) -> None:
+    clock = Clock()
+    with hub(tmp_path, clock=clock) as github:
+        reader = Reader(github.sandbox)
+        follows = Configuration(repository=FLEET, branch="main", paths=["./edge"])
+        for name in ("berlin", "paris & <lyon>"):
+            github.sandbox.azure.put(Cluster(name=name, configurations=[follows]))
+        head = github.commit("main", {"edge/a.yaml": "size: 1\n"})
+        page = reader.open("/clusters")
+        assert "2/2 run it" in page.text
+        page = reader.send(page, "/berlin/fail", text="size: 1")
+        assert "berlin ✗ failing fails at size: 1" in page.text
+        assert "the configuration has size: 1" in page.text
+        assert "1/2 run it" in page.text
+        page = reader.send(page, "/berlin/mend")
+        assert "2/2 run it" in page.text
+        page = reader.send(page, "/berlin/offline")
+        assert "berlin ✗ offline" in page.text
+        page = reader.send(page, "/paris%20%26%20%3Clyon%3E/stall")
+        clock.advance(seconds=1)
+        github.commit("main", {"edge/a.yaml": "size: 2\n"})
+        page = reader.open("/clusters")
+        assert f"runs {head[:7]} behind the branch" in page.text
+        page = reader.send(page, "/clusters", name="rome", like="berlin")
+        assert "rome ✓ ready" in page.text
+        refused = reader.send(page, "/clusters", name="rome", like="berlin")
+        assert (refused.status, "already a cluster 'rome'" in refused.text) == (422, True)
+        page = reader.send(page, "/berlin/delete")
+        assert "berlin" not in page.text
+        assert unsafe_parts(page) == []
