@@ -277,7 +277,11 @@ token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso h
     "demo": LazyCommand(
         "offline_commands",
         "Run the whole promotion chain for a sample organisation, on this machine alone.",
-        examples=("kalypso demo", "kalypso demo --cluster-reports commit-statuses"),
+        examples=(
+            "kalypso demo",
+            "kalypso demo --cluster-reports commit-statuses",
+            "kalypso demo --application",
+        ),
     ),
     **{
         command.name: LazyCommand(

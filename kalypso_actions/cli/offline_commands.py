@@ -82,7 +82,7 @@ class DemoCommand(Command[DemoInputs, DemoDocument]):
 
     def run(self) -> DemoDocument:
         """Run the chain, and show each step."""
-        timeline = Timeline(_console(), self.inputs.act)
+        timeline = Timeline(_console(), self.inputs.act, application=self.inputs.application)
 
         def show(step: DemoStepEntry) -> None:
             if self.inputs.output == "text":

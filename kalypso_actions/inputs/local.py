@@ -315,6 +315,9 @@ class SchemasInputs(OutputInputs):
 DemoClusterReports = Literal["azure-resource-graph", "commit-statuses", "argocd"]
 
 
+ACTS_OF_APPLICATION: Final = 3
+
+
 class DemoInputs(Inputs):
     """Inputs of `kalypso demo`."""
 
@@ -330,6 +333,23 @@ class DemoInputs(Inputs):
         Field(ge=1, le=7),
         Option("Show this act alone; those before it are played.", "N"),
     ] = None
+    application: Annotated[
+        bool,
+        Option(
+            "Show the chain of an application instead, in 3 acts: from a source commit to its "
+            "rings. It needs helm."
+        ),
+    ] = False
+
+    @model_validator(mode="after")
+    def _as_told(self) -> Self:
+        if self.application and (self.act or 0) > ACTS_OF_APPLICATION:
+            raise PydanticCustomError("act", "with --application, --act is at most 3")
+        if self.application and self.cluster_reports != "azure-resource-graph":
+            raise PydanticCustomError(
+                "cluster_reports", "with --application, the clusters report to Azure"
+            )
+        return self
 
 
 class SandboxInputs(Inputs):

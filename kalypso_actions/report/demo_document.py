@@ -24,6 +24,13 @@ GitHub and of what the clusters report to. Events start the workflows in the rep
 run Kalypso's commands, as on GitHub. Only the clock is simulated: the demo takes up to a minute.
 """
 
+INTRODUCTION_OF_APPLICATION: Final = """\
+Acme's platform runs hello-world on 10 of its clusters. The application's team has a source with a \
+chart, its configs, and the GitOps repository that the clusters follow, each of the last two with \
+the branches dev, dev-green, dev-red and stage. All of it runs in this process, behind git and the \
+APIs of GitHub and Azure. Only the clock is simulated: the demo takes up to a minute.
+"""
+
 STYLES: Final = {"people": "magenta", "status": "blue", "start-schedule": "dim"}
 COMMAND: Final = "cyan"
 ENDINGS: Final = {"compliant": "green", "failed": "red"}
@@ -79,8 +86,12 @@ class Timeline:
     Times count from the first step, by the simulated clock.
     """
 
-    def __init__(self, console: Console, act: int | None = None) -> None:
+    def __init__(
+        self, console: Console, act: int | None = None, *, application: bool = False
+    ) -> None:
         self._console = console
+        self._introduction = INTRODUCTION_OF_APPLICATION if application else INTRODUCTION
+        self._widths = {**WIDTHS, **({"environment": 9} if application else {})}
         self._is_first = True
         self._acts = (act or 1) - 1
         self._act = ""
@@ -90,14 +101,14 @@ class Timeline:
         """Print a step."""
         if self._is_first:
             self._is_first = False
-            print_trimmed(self._console, Text(INTRODUCTION.rstrip()))
+            print_trimmed(self._console, Text(self._introduction.rstrip()))
         if step.act != self._act:
             self._act = step.act
             self._acts += 1
             self._console.print()
             self._console.print(Rule(f"{self._acts}. {escape_line(step.act)}", align="left"))
         row = Table.grid(padding=(0, 2))
-        for width in WIDTHS.values():
+        for width in self._widths.values():
             row.add_column(width=width, no_wrap=True)
         row.add_column(overflow="fold")
         row.add_row(

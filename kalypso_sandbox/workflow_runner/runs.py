@@ -9,7 +9,8 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -44,7 +45,11 @@ DEPENDABOT: Final = "dependabot[bot]"
 
 TOKENS: Final = ("token",)
 
-MORE_TOKENS: Final = {"preview": ("job-token",), "notify": ("job-token",)}
+MORE_TOKENS: Final = {
+    "preview": ("job-token",),
+    "notify": ("job-token",),
+    "app-notify": ("job-token",),
+}
 """Inputs that default to the job's token: first those of every action, then of single actions."""
 
 LATENCY: Final = 15
@@ -335,6 +340,9 @@ class WorkflowRunner:
     def __post_init__(self) -> None:
         self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
         self._numbers = itertools.count(1 + max(map(_number, self.folder.glob("*-*")), default=0))
+        self._run_numbers: defaultdict[tuple[str, str], Iterator[int]] = defaultdict(
+            lambda: itertools.count(1)
+        )
         self._seen = len(self.sandbox.store.events)
 
     def pending_runs(self) -> list[Run]:
@@ -346,7 +354,12 @@ class WorkflowRunner:
             new = self.sandbox.store.events[self._seen :]
             self._seen += len(new)
             return [
-                Run(event, workflow, jobs_of(workflow))
+                Run(
+                    event,
+                    workflow,
+                    jobs_of(workflow),
+                    number=next(self._run_numbers[event.repository, workflow.path]),
+                )
                 for event in new
                 if self.sandbox.repository(event.repository).actions_enabled
                 for workflow in started_by(event, self.sandbox.git(event.repository))

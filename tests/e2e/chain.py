@@ -9,15 +9,17 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import requests
 
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.demo.application import PLACES as OF_APPLICATION
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, OWNER
-from kalypso_actions.commands.demo.scenario_runner import InProcess, People
+from kalypso_actions.commands.demo.scenario import ACTS, run_scenario
+from kalypso_actions.commands.demo.scenario_runner import PLACES, InProcess, People
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.embedded import AUTHORITY
 from kalypso_sandbox.workflow_runner.runs import RunnerEnvironment, WorkflowRunner
@@ -26,9 +28,10 @@ from tests.e2e.act import Act
 from tests.e2e.clock import PresentClock
 from tests.e2e.jobs import FinishedJob, Jobs
 from tests.e2e.organisation import ROOT
-from tests.e2e.stage import ActScenarioRunner
+from tests.e2e.stage import ActScenarioRunner, LateScenarioRunner
 
-PROGRAM: Final = ROOT / ".build" / "bin" / "act"
+PROGRAMS: Final = ROOT / ".build" / "bin"
+PROGRAM: Final = PROGRAMS / "act"
 
 LAG: Final = 1.0
 """Real seconds by which the sandbox lags behind a write; jobs must wait that long."""
@@ -75,8 +78,11 @@ class Chain:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Chain]:
-    """Start Acme in a new sandbox in `folder`, which also keeps the files of the jobs."""
+def opened(folder: Path, *, application: bool = False) -> Iterator[Chain]:
+    """Start Acme in a new sandbox in `folder`, which also keeps the files of the jobs.
+
+    With `application`, the chain is that of the application, which clusters run already.
+    """
     if not PROGRAM.exists():
         raise FileNotFoundError(f"{PROGRAM} is missing: `make e2e` installs it")
     clock = PresentClock()
@@ -86,9 +92,19 @@ def opened(folder: Path) -> Iterator[Chain]:
         Sandbox(folder / "sandbox", Programs(machine), now=clock, sign_in=True, lag=LAG) as sandbox,
     ):
         secrets = organisation.create_organisation(sandbox, clock)
+        of_team = organisation.create_application(sandbox, clock) if application else {}
         workflows = WorkflowRunner(
             sandbox, clock, machine, secrets, folder / "unused", InProcess(clock)
         )
+        people = People(sandbox, clock, machine)
+        places = PLACES
+        if application:
+            platform = LateScenarioRunner(sandbox, clock, workflows, people, lambda _: None)
+            sandbox.store.lag = 0  # nobody waits in this process
+            run_scenario(platform, ACTS[:1])
+            sandbox.store.lag = LAG
+            secrets, places = of_team, OF_APPLICATION
+            workflows = replace(workflows, secrets=secrets)
         jobs = Jobs(
             sandbox,
             workflows,
@@ -98,8 +114,7 @@ def opened(folder: Path) -> Iterator[Chain]:
             _environment_of_jobs(sandbox, Path(runner)),
             folder / "runs",
         )
-        people = People(sandbox, clock, machine)
-        stage = ActScenarioRunner(sandbox, clock, workflows, people, lambda _: None, jobs)
+        stage = ActScenarioRunner(sandbox, clock, workflows, people, lambda _: None, jobs, places)
         token = sandbox.create_token(owner=OWNER)
         yield Chain(sandbox, stage, workflows, jobs, secrets, token)
 
@@ -116,10 +131,14 @@ def _quick_folder() -> Path | None:
 
 
 def _path_of_jobs(tools: Path) -> str:
-    """Return the machine's PATH with uv and a Python, without this project's environment."""
+    """Return the machine's PATH with uv, a Python and helm, without this project's environment.
+
+    GitHub's runners have helm: https://github.com/actions/runner-images
+    """
     tools.mkdir()
     own = Path(sys.prefix) / "bin"
     (tools / "uv").symlink_to(own / "uv")
+    (tools / "helm").symlink_to(PROGRAMS / "helm")
     (tools / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
     others = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder) != own]
     return os.pathsep.join([str(tools), *others])

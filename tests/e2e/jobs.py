@@ -136,6 +136,7 @@ class Jobs:
             "GITHUB_REPOSITORY": event.repository,
             "GITHUB_RUN_ATTEMPT": str(run.attempt),
             "GITHUB_RUN_ID": str(run_id),
+            "GITHUB_RUN_NUMBER": str(run.number),
             "GITHUB_TRIGGERING_ACTOR": run.starter,
             "SHA_REF": event.commit,  # act's name for GITHUB_SHA
         }

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from kalypso_actions.commands.demo import organisation
+from kalypso_actions.commands.demo import application, organisation
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, MARKS
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.store import Environment
@@ -33,6 +33,12 @@ def create_organisation(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]
         _name_the_next_by_variables(sandbox)
         _publish_actions(sandbox)
     return secrets
+
+
+def create_application(sandbox: Sandbox, clock: PresentClock) -> dict[str, str]:
+    """Give the application its chain; return the secrets of its workflows."""
+    with clock.ago(BEGINNING):
+        return application.create_application(sandbox)
 
 
 def _name_the_next_by_variables(sandbox: Sandbox) -> None:

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Final
 
-from kalypso_actions.commands.demo.scenario_runner import JobResult, People, ScenarioRunner
+from kalypso_actions.commands.demo.scenario_runner import (
+    PLACES,
+    ChainPlaces,
+    JobResult,
+    People,
+    ScenarioRunner,
+)
 from kalypso_actions.report.demo_document import DemoStepEntry
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.runs import Run, WorkflowRunner
@@ -21,7 +27,28 @@ longer than the grace period, so no job has to wait.
 """
 
 
-class ActScenarioRunner(ScenarioRunner):
+class LateScenarioRunner(ScenarioRunner):
+    """Plays a story in which people have acted a while ago."""
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        clock: PresentClock,
+        workflows: WorkflowRunner,
+        people: People,
+        log: Callable[[DemoStepEntry], None],
+        places: ChainPlaces = PLACES,
+    ) -> None:
+        super().__init__(sandbox, clock, workflows, people, log, places)
+        self._present = clock
+
+    def merge_proposal(self, environment: str) -> None:
+        """Merge the proposal as a person."""
+        with self._present.ago(LATE):
+            super().merge_proposal(environment)
+
+
+class ActScenarioRunner(LateScenarioRunner):
     """Plays the demo's story with jobs that act runs."""
 
     def __init__(
@@ -32,15 +59,10 @@ class ActScenarioRunner(ScenarioRunner):
         people: People,
         log: Callable[[DemoStepEntry], None],
         jobs: Jobs,
+        places: ChainPlaces = PLACES,
     ) -> None:
-        super().__init__(sandbox, clock, workflows, people, log)
-        self._present = clock
+        super().__init__(sandbox, clock, workflows, people, log, places)
         self._jobs = jobs
-
-    def merge_proposal(self, environment: str) -> None:
-        """Merge the proposal as a person, a while ago."""
-        with self._present.ago(LATE):
-            super().merge_proposal(environment)
 
     def run(self, run: Run) -> JobResult:
         """Run the jobs of a workflow; return the result of the last one that was not skipped."""
@@ -58,7 +80,7 @@ def _word(command: str, outcome: JobRun) -> str:
     """Return the demo's word for the result of a command, from the outputs of its action."""
     outputs = outcome.outputs
     match command:
-        case "check-promote" if outputs.get("verdict"):
+        case "check-promote" | "app-check" if outputs.get("verdict"):
             word = outputs["verdict"]
         case _ if outcome.result != "success":
             word = "failed"
@@ -71,7 +93,11 @@ def _word(command: str, outcome: JobRun) -> str:
         case "schedule":
             actions = [pull["action"] for pull in json.loads(outputs["pull-requests"])]
             word = ", ".join([*actions, *(["promoted"] if outputs["promoted"] == "true" else [])])
-        case "notify":
+        case "app-ci":
+            word = "released"
+        case "app-deploy":
+            word = "proposed" if outputs["changed"] == "true" else "unchanged"
+        case "notify" | "app-notify":
             word = "started" if outputs["run-url"] else "done"
         case _:
             word = "done"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS
+from kalypso_actions.commands.demo.scenario_runner import PLACES, ChainPlaces
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.store import Repository
 
@@ -54,18 +54,19 @@ class State:
     runs: list[tuple[str, dict[str, str], str | None]]
 
 
-def state(sandbox: Sandbox, url: str) -> State:
-    """Return the state of Acme. `url` is that of the sandbox at the time of the writes.
+def state(sandbox: Sandbox, url: str, places: ChainPlaces = PLACES) -> State:
+    """Return the state of a chain. `url` is that of the sandbox at the time of the writes.
 
     Ids of commits and runs, and the URL, are replaced by fixed texts.
     """
     with sandbox.lock:
-        repositories = [sandbox.repository(name) for name in (CONTROL_PLANE, GITOPS)]
+        repositories = [sandbox.repository(name) for name in (places.repository, places.gitops)]
         return State(
             files={
                 f"{repository.full_name}@{branch}": _files(sandbox, repository, branch, url)
                 for repository in repositories
-                for branch in ("main", *ENVIRONMENTS)
+                for branch in ("main", *places.environments)
+                if sandbox.git(repository.full_name).head(branch)
             },
             statuses=_statuses(repositories[0], url),
             pull_requests={

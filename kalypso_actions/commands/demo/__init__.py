@@ -1,9 +1,13 @@
-"""`kalypso demo`: the whole promotion chain of a sample organisation, on this machine."""
+"""`kalypso demo`: the promotion chain of a sample organisation, on this machine.
+
+With `--application`, the chain of one of its applications.
+"""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,6 +28,9 @@ the present. A sandbox that serves it later uses the machine's clock, and must n
 """
 
 
+HELM_ADVICE: Final = "install helm: https://helm.sh/docs/intro/install/"
+
+
 def demo(
     inputs: DemoInputs,
     machine: Mapping[str, str],
@@ -38,9 +45,10 @@ def demo(
     """
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
-    from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
+    from kalypso_actions.commands.demo import application, organisation  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario import ACTS, run_scenario  # noqa: PLC0415
     from kalypso_actions.commands.demo.scenario_runner import (  # noqa: PLC0415
+        PLACES,
         InProcess,
         People,
         ScenarioRunner,
@@ -49,21 +57,33 @@ def demo(
     from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
+    if inputs.application and Programs(machine).find("helm") is None:
+        raise UsageError("--application needs the helm program", advice=HELM_ADVICE)
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
     recorder = _Recorder(report)
-    acts = ACTS[: inputs.act or None]
+    story, places = (application.ACTS, application.PLACES) if inputs.application else (ACTS, PLACES)
+    acts = story[: inputs.act or None]
     problems: tuple[ProblemEntry, ...] = ()
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.create_organisation(sandbox, inputs.cluster_reports)
         keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
+        of_team = application.create_application(sandbox) if inputs.application else {}
         workflows = WorkflowRunner(
-            sandbox, clock, machine, secrets, folder / "runs", InProcess(clock)
+            sandbox,
+            clock,
+            machine,
+            secrets,
+            folder / ("platform" if inputs.application else "runs"),
+            InProcess(clock),
         )
         people = People(sandbox, clock, machine)
         page = ""
         try:
-            runner = ScenarioRunner(sandbox, clock, workflows, people, _skip)
+            if inputs.application:
+                run_scenario(ScenarioRunner(sandbox, clock, workflows, people, _skip), ACTS[:1])
+                workflows = replace(workflows, secrets=of_team, folder=folder / "runs")
+            runner = ScenarioRunner(sandbox, clock, workflows, people, _skip, places)
             if inputs.act:
                 run_scenario(runner, acts[:-1])
                 acts = acts[-1:]

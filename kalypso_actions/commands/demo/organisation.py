@@ -24,6 +24,8 @@ from kalypso_sandbox.store import Permissions
 
 SAMPLES: Final = Path(kalypso_actions.__file__).parent / "samples"
 CHANGES: Final = "changes"
+APPLICATION: Final = "application"
+"""The folder of the repositories of an application's chain, which is a story of its own."""
 
 OWNER: Final = "acme"
 CONTROL_PLANE: Final = f"{OWNER}/control-plane"
@@ -81,7 +83,7 @@ def create_organisation(
     sign in there; else Azure knows none of the clusters, and the cluster types list them.
     """
     for folder in sorted(SAMPLES.iterdir()):
-        if folder.name != CHANGES:
+        if folder.name not in {CHANGES, APPLICATION}:
             _create_repository(sandbox, folder)
     _cut_branches(sandbox)
     app, key = sandbox.create_app(OWNER, OF_APP)
@@ -153,7 +155,7 @@ def _connect_clusters(
 
 def change(name: str, sandbox: Sandbox) -> dict[str, str]:
     """Return the files of a change, by path."""
-    return _files(SAMPLES / CHANGES / name, sandbox)
+    return files_of(SAMPLES / CHANGES / name, sandbox)
 
 
 def cd_by_app() -> dict[str, str]:
@@ -169,10 +171,10 @@ def _create_repository(sandbox: Sandbox, folder: Path) -> None:
         workflows = _workflows("control-plane")
     elif name == GITOPS:
         workflows = _workflows("gitops")
-    sandbox.create_repository(name, {**_files(folder / "main", sandbox), **workflows})
+    sandbox.create_repository(name, {**files_of(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
         if branch.name != "main":
-            files = _files(branch, sandbox)
+            files = files_of(branch, sandbox)
             if name == CONTROL_PLANE:
                 files |= _workflows("control-plane-environment")
             message = f"The environment {branch.name}"
@@ -191,7 +193,7 @@ def _cut_branches(sandbox: Sandbox) -> None:
 
 def _list_clusters(sandbox: Sandbox, environment: str, counts: Mapping[str, int]) -> None:
     """Annotate each cluster type of an environment with the names of its clusters."""
-    files = _files(SAMPLES / "control-plane" / environment / "cluster-types", sandbox)
+    files = files_of(SAMPLES / "control-plane" / environment / "cluster-types", sandbox)
     for cluster_type, count in counts.items():
         names = (_name(environment, cluster_type, number) for number in range(1, count + 1))
         name = f"  name: {cluster_type}\n"
@@ -207,7 +209,8 @@ def _workflows(place: Place) -> dict[str, str]:
     return {path: text for path, text in files.items() if not any(map(path.__contains__, others))}
 
 
-def _files(folder: Path, sandbox: Sandbox) -> dict[str, str]:
+def files_of(folder: Path, sandbox: Sandbox) -> dict[str, str]:
+    """Return the files of a folder by path, with the sandbox's URL as that of GitHub."""
     return {
         path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8").replace(
             SERVER, f"{sandbox.url}/"

@@ -21,7 +21,7 @@ from kalypso_actions.clients.github import (
 )
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
-from kalypso_actions.commands.registry import COMMANDS
+from kalypso_actions.commands.registry import ACTIONS
 from kalypso_actions.commands.report import read_pipeline, report
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
@@ -31,6 +31,11 @@ from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.reading import ACTION_INPUTS
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.processes import no_progress
+from kalypso_actions.report.application_document import (
+    AppCiDocument,
+    AppDeployDocument,
+    AppNotifyDocument,
+)
 from kalypso_actions.report.chain_document import (
     CdDocument,
     CiDocument,
@@ -70,6 +75,22 @@ class JobResult:
     details: Sequence[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ChainPlaces:
+    """Where a chain's commits and their statuses are, and its environments, in order.
+
+    `suffix` ends the contexts of the environments' statuses.
+    """
+
+    repository: str
+    gitops: str
+    environments: Sequence[str]
+    suffix: str = ""
+
+
+PLACES: Final = ChainPlaces(CONTROL_PLANE, GITOPS, ENVIRONMENTS, " environment")
+
+
 class ScenarioRunner:
     """Runs an act step by step: people do something, then the started workflows run.
 
@@ -83,8 +104,10 @@ class ScenarioRunner:
         workflows: WorkflowRunner,
         people: People,
         report: Callable[[DemoStepEntry], None],
+        places: ChainPlaces = PLACES,
     ) -> None:
         self.sandbox = sandbox
+        self.places = places
         self.people = people
         self.act = ""
         self._clock = clock
@@ -158,10 +181,20 @@ class ScenarioRunner:
             details=details(done),
         )
 
-    def push(self, branch: str, files: Mapping[str, str], message: str, line: str) -> str:
-        """Let people push to the control plane, and return the commit; `line` is what changes."""
-        commit = self.people.push(CONTROL_PLANE, branch, files, message)
-        environment = branch if branch in ENVIRONMENTS else ""
+    def push(
+        self,
+        branch: str,
+        files: Mapping[str, str | None],
+        message: str,
+        line: str,
+        repository: str = "",
+    ) -> str:
+        """Let people push to the chain's or another repository, and return the commit.
+
+        `line` is what changes.
+        """
+        commit = self.people.push(repository or self.places.repository, branch, files, message)
+        environment = branch if branch in self.places.environments else ""
         text = f"push to {branch}: {message} ({commit[:7]})"
         self.person(text, environment=environment, change=line)
         return commit
@@ -173,26 +206,34 @@ class ScenarioRunner:
 
     def merge_proposal(self, environment: str) -> None:
         """Let people merge the pull request to the GitOps branch of an environment."""
-        pull, commit = self.people.merge(GITOPS, environment)
-        text = f"merge {GITOPS}#{pull.number} to {environment}: {commit[:7]}"
+        gitops = self.places.gitops
+        pull, commit = self.people.merge(gitops, environment)
+        text = f"merge {gitops}#{pull.number} to {environment}: {commit[:7]}"
         self.person(text, environment=environment, links=[pull.url])
 
-    def statuses(self, commit: str, wanted: Mapping[str, tuple[str, str]]) -> None:
+    def statuses(
+        self, commit: str, wanted: Mapping[str, tuple[str, str]], repository: str = ""
+    ) -> None:
         """Report a commit's statuses, and compare them with the expected ones.
 
         `wanted` maps environments to the expected state and beginning of the description. Raises
         KalypsoError.
         """
+        places = self.places
         with self.sandbox.lock:
             by_environment: dict[str, tuple[str, str]] = {
-                status.context.removesuffix(" environment"): (
+                status.context.removesuffix(places.suffix): (
                     status.state,
                     status.description or "",
                 )
-                for status in self.sandbox.repository(CONTROL_PLANE).statuses
+                for status in self.sandbox.repository(repository or places.repository).statuses
                 if status.commit == commit
             }
-        known = {str(name): by_environment[name] for name in ENVIRONMENTS if name in by_environment}
+        known = {
+            str(name): by_environment[name]
+            for name in places.environments
+            if name in by_environment
+        }
         as_expected = known.keys() == wanted.keys() and all(
             known[name][0] == state and known[name][1].startswith(text)
             for name, (state, text) in wanted.items()
@@ -236,6 +277,8 @@ def ending(done: CompletedStep) -> str:
             word = "failed"
         case CiDocument():
             word = "promoted" if document.environments else "checked"
+        case AppCiDocument() | AppDeployDocument() | AppNotifyDocument():
+            word = _ending_of_application(document)
         case CdDocument():
             word = document.action
         case ScheduleDocument():
@@ -252,6 +295,14 @@ def ending(done: CompletedStep) -> str:
     return word
 
 
+def _ending_of_application(document: AppCiDocument | AppDeployDocument | AppNotifyDocument) -> str:
+    if isinstance(document, AppCiDocument):
+        return "released"
+    if isinstance(document, AppNotifyDocument):
+        return "started" if document.environment else "done"
+    return "proposed" if document.changed else "unchanged"
+
+
 def environment(done: CompletedStep) -> str:
     """Return the environments of a step; "" for all."""
     document = done.outcome.document
@@ -263,7 +314,8 @@ def environment(done: CompletedStep) -> str:
 def headline(done: CompletedStep) -> str:
     """Return the heading of a step's summary."""
     first = done.outcome.summary.partition("\n")[0]
-    return plain(first.removeprefix(f"## kalypso {done.command}").removeprefix(":"))
+    words = ACTIONS[done.command].words
+    return plain(first.removeprefix(f"## kalypso {words}").removeprefix(":"))
 
 
 def links(done: CompletedStep) -> tuple[str, ...]:
@@ -271,6 +323,8 @@ def links(done: CompletedStep) -> tuple[str, ...]:
     document = done.outcome.document
     if isinstance(document, ScheduleDocument):
         return tuple(pull.url for pull in document.pull_requests)
+    if isinstance(document, AppDeployDocument) and document.pull_request_url:
+        return (document.pull_request_url,)
     return ()
 
 
@@ -283,6 +337,8 @@ def details(done: CompletedStep) -> tuple[str, ...]:
             lines = ["only checks"]
         case ScheduleDocument(changes=changes):
             lines = [f"manifests: {changes.counts(*CHANGES)}"]
+        case AppCiDocument(environments=started) if started:
+            lines = [f"starts deploy in {', '.join(started)}"]
         case PollDocument(started=started):
             lines = [f"{start.workflow} {start.environment}: {start.reason}" for start in started]
         case CheckPromoteDocument(promoted_to=environments):
@@ -318,8 +374,10 @@ class People:
         server = GitHubServer.of_environment(environment)
         self._github = GitHub(server, TokenAuth(token), environment, clock.sleep, clock)
 
-    def push(self, repository: str, branch: str, files: Mapping[str, str], message: str) -> str:
-        """Commit to a branch, and return the commit."""
+    def push(
+        self, repository: str, branch: str, files: Mapping[str, str | None], message: str
+    ) -> str:
+        """Commit to a branch, and return the commit; None deletes a file."""
         self._clock.sleep(THINKING)
         return self._sandbox.commit(repository, files, branch=branch, message=message)
 
@@ -341,16 +399,26 @@ class People:
         file = f"{workflow}.yaml"
         workflows.dispatch(self._github, CONTROL_PLANE, file, ref="main", inputs=inputs)
 
+    def close(self, repository: str, base: str) -> PullRequest:
+        """Close the only open pull request into a branch; return it. Raises KalypsoError."""
+        pull = self._only_open(repository, base)
+        reason = f"Not to {base}."
+        pull_requests.close(self._github, repository, pull.number, mark=reason, comment=reason)
+        return pull
+
+    def _only_open(self, repository: str, base: str) -> PullRequest:
+        self._clock.sleep(THINKING)
+        pulls = pull_requests.open_into(self._github, repository, base)
+        if len(pulls) != 1:
+            raise KalypsoError(f"{len(pulls)} pull requests are open into {base} of {repository}")
+        return pulls[0]
+
     def merge(self, repository: str, base: str) -> tuple[PullRequest, str]:
         """Merge the only open pull request into a branch; return it and the merge commit.
 
         Raises KalypsoError if there is not exactly one, or GitHub refuses.
         """
-        self._clock.sleep(THINKING)
-        pulls = pull_requests.open_into(self._github, repository, base)
-        if len(pulls) != 1:
-            raise KalypsoError(f"{len(pulls)} pull requests are open into {base} of {repository}")
-        pull = pulls[0]
+        pull = self._only_open(repository, base)
         merged = merging.merge(self._github, repository, pull.number, head=pull.head_commit)
         if isinstance(merged, merging.Refused):
             raise KalypsoError(f"{repository}#{pull.number} cannot be merged: {merged.reason}")
@@ -367,10 +435,8 @@ class InProcess:
         self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
     ) -> StepResult:
         """Run an action. Raises KalypsoError for an unknown action."""
-        if action not in COMMANDS:
-            raise KalypsoError(
-                f"there is no action {action!r}", advice=f"see {', '.join(COMMANDS)}"
-            )
+        if action not in ACTIONS:
+            raise KalypsoError(f"there is no action {action!r}", advice=f"see {', '.join(ACTIONS)}")
         environment = {**variables, ACTION_INPUTS: json.dumps(inputs)}
         lines: list[str] = []
 
@@ -387,7 +453,7 @@ class InProcess:
             now=self.clock,
             sleep=self.clock.sleep,
         )
-        result, exit_code = run_command(COMMANDS[action], {}, runtime)
+        result, exit_code = run_command(ACTIONS[action], {}, runtime)
         return StepResult(result, exit_code, lines)
 
 
