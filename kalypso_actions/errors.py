@@ -101,6 +101,12 @@ def leveled(
     return (replace(item, level=level, scope=scope) for item in findings)
 
 
+def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield each finding once; the same one on the branches of two environments is two findings."""
+    seen = {(item, item.where.branch if item.where else ""): item for item in reversed([*findings])}
+    return reversed(seen.values())
+
+
 def of_level(findings: Iterable[Finding], level: Level) -> tuple[Finding, ...]:
     """Return the findings of a level, without acknowledged warnings."""
     return tuple(item for item in findings if item.level == level and not item.reason)

@@ -41,6 +41,7 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
+from kalypso_actions.planning.findings import at_newer
 from kalypso_actions.planning.fleet_checks.branches import ControlPlaneBranches
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
@@ -64,7 +65,10 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         registered = read_registered(
             readings, reader, allow_network=not is_folder, delivery=inputs.delivery
         )
-        positions = [_position(reading, clone, reader) for reading in readings]
+        main = ControlPlaneBranches.among(readings).main
+        positions = [
+            _position(reading, clone, reader, is_main=reading is main) for reading in readings
+        ]
         clones = context.clones() if any(item and item.fault for item in positions) else {}
         absent = partial(_absent_commit, clones=clones, programs=context.programs)
         findings = validate_control_plane(
@@ -77,6 +81,8 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             context.now,
             clone.head_of_main if clone else "",
         )
+        if clone:
+            findings = at_newer(findings, clone.newer)
         of_workflows = _workflow_faults(readings, clone, reader)
         workloads = (item.reading for item in registered.values() if item.reading)
         of_manifests = check_manifest_folders(
@@ -156,9 +162,9 @@ def _read_branches(
         _read_repository(inputs.control_plane, "", reader, read)
     elif clone and clone.checked_out:
         read.readings += _readings_of_clone(clone, reader, context)
-        read.findings += clone.absent_branches()
+        read.findings += (*clone.absent_branches(), *clone.branches_behind())
     elif clone and undeclared:
-        read.findings += clone.absent_branches()
+        read.findings += (*clone.absent_branches(), *clone.branches_behind())
         read.readings += (*_readings_of_clone(clone, reader, context), undeclared)
     else:
         if not inputs.places:
@@ -260,10 +266,11 @@ def _branches(url: str, reader: Reader) -> dict[RepositoryPath, Environment | No
 
 
 def _position(
-    reading: Reading, clone: CurrentClone | None, reader: Reader
+    reading: Reading, clone: CurrentClone | None, reader: Reader, *, is_main: bool
 ) -> BranchPosition | None:
     """Return the position on main of the commit that an environment's branch names."""
-    base = _base_main(reading)
+    # Main has a BaseRepo only by mistake.
+    base = None if is_main else _base_main(reading)
     revision = reading.revision
     repository = str(clone.path) if clone else revision.repository if revision.commit else ""
     if not repository or base is None or base.commit is None:

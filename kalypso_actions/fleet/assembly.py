@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Finding, Location, Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.documents import Document
 
 Key = tuple[type, str]
@@ -36,12 +37,16 @@ def assemble(
     """Assemble the fleet of `environment`, without the Workloads of registered repositories.
 
     A document of the environment branch overrides one of the same kind and name in a base
-    repository, with a warning. Duplicates in one branch or in two base repositories are problems.
+    repository: `overrides` reports it. Duplicates in one branch or in two base repositories are
+    problems.
     """
     diagnostics = Diagnostics()
     merged: dict[Key, object] = {}
+    of_bases: list[Document] = []
     for branch in bases:
-        for key, resource in _parse_branch(branch, diagnostics).items():
+        parsed = _parse_branch(branch, diagnostics)
+        of_bases += _parsed_documents(branch, parsed)
+        for key, resource in parsed.items():
             if isinstance(resource, _NOT_FROM_A_BASE):
                 diagnostics.warnings.append(
                     Problem(
@@ -51,25 +56,112 @@ def assemble(
                     )
                 )
             elif key in merged:
-                diagnostics.problems.append(_duplicate(merged[key], resource))
+                both = [
+                    item for item in of_bases if (item.kind, item.name) == (key[0].__name__, key[1])
+                ]
+                diagnostics.problems.append(duplicate(both[0], both[-1]))
             else:
                 merged[key] = resource
-    for key, resource in _parse_branch(own, diagnostics).items():
-        if key in merged:
-            diagnostics.warnings.append(
-                Problem(
-                    f"{_label(resource)} is also defined in {_place(merged[key])}; "
-                    "the environment branch wins",
-                    _where(resource),
-                    code="object-overridden",
-                )
-            )
-        merged[key] = resource
+    of_own = _parse_branch(own, diagnostics)
+    for finding in overrides(environment, _parsed_documents(own, of_own), of_bases):
+        (diagnostics.problems if finding.level == "error" else diagnostics.warnings).append(finding)
+    merged |= of_own
     assembled = _fleet(environment, merged.values())
     diagnostics.warnings += registrations_named_as_bases(
         assembled.registrations, assembled.base_repos
     )
     return assembled, diagnostics
+
+
+OF_ENVIRONMENTS: Final = ("BaseRepo", "GitOpsRepo")
+"""The kinds of documents that belong to the branch of an environment alone."""
+
+
+def overrides(
+    environment: str, own: Iterable[Document], main: Iterable[Document]
+) -> Iterator[Finding]:
+    """Report the documents of main that an environment's branch defines, too.
+
+    If one of the two branches has been merged into the other, one finding tells of all of them.
+    """
+    of_main = {(item.kind, item.name): item for item in main}
+    of_own = {(item.kind, item.name): item for item in own}
+    copies = [
+        document
+        for key, document in of_own.items()
+        if key in of_main and of_main[key].where.path == document.where.path
+    ]
+    foreign = [item for item in of_main.values() if item.kind in OF_ENVIRONMENTS]
+    if {item.kind for item in foreign} == {*OF_ENVIRONMENTS}:
+        adds_repo = any((item.kind, item.name) not in of_own for item in foreign)
+        yield _merged_into_main(foreign, copies, of_main, adds_repo=adds_repo)
+        return
+    if len(copies) > max(1, len(of_main) // 2):  # who overrides a few documents means it
+        yield _merged_into_environment(environment, copies)
+        return
+    for key, document in of_own.items():
+        if key in of_main:
+            label = f"{document.kind} {document.name!r}"
+            yield Finding(
+                f"{label} is also defined in {of_main[key].where}; the environment branch wins",
+                document.where,
+                code="object-overridden",
+                level="warning",
+            )
+
+
+def _merged_into_environment(environment: str, copies: Sequence[Document]) -> Finding:
+    paths = list(dict.fromkeys(document.where.path for document in copies))
+    return Finding(
+        f"the branch of environment {environment!r} has {counted(len(copies), 'document')} of main "
+        f"at the same paths, such as {_document(copies[-1])}: main has been merged into it. These "
+        f"win over main's: Templates and configuration of {environment} stay as they are, whatever "
+        "is promoted",
+        copies[0].where,
+        "undo the merge on the environment's branch: git revert -m 1 COMMIT_OF_THE_MERGE; or "
+        "remove main's files there, also its Environments: git rm "
+        f"{abbreviated(paths, MAX_LISTED)}. A promotion, which cd makes, brings changes of main",
+        "branch-merged",
+        related=tuple(document.where for document in copies),
+        level="warning",
+    )
+
+
+def _merged_into_main(
+    foreign: Sequence[Document],
+    copies: Sequence[Document],
+    of_main: Mapping[tuple[str, str], Document],
+    *,
+    adds_repo: bool,
+) -> Finding:
+    """Return the finding of an environment's branch in main.
+
+    It is an error for another environment, which would write to the tree of that one.
+    """
+    repo = next(item for item in foreign if item.kind == "GitOpsRepo")
+    others = (of_main[item.kind, item.name] for item in copies if item not in foreign)
+    related = dict.fromkeys(document.where for document in (*foreign, *others))
+    return Finding(
+        f"main has the documents of an environment's branch, with {_document(repo)}: that branch "
+        "has been merged into main. Every environment gets its policies, cluster types and "
+        "configuration with the next promotion, and writes to its GitOps branch, too",
+        repo.where,
+        "undo the merge on main: git revert -m 1 COMMIT_OF_THE_MERGE; or remove the files there: "
+        f"git rm {abbreviated([item.path for item in related], MAX_LISTED)}",
+        "branch-merged",
+        related=tuple(related),
+        level="error" if adds_repo else "warning",
+    )
+
+
+def _document(document: Document) -> str:
+    return f"{document.kind} {document.name!r} ({document.where.path})"
+
+
+def _parsed_documents(branch: Branch, parsed: Mapping[Key, object]) -> Iterator[Document]:
+    """Return the documents of a branch that are its resources."""
+    known = {(kind.__name__, name) for kind, name in parsed}
+    return (item for item in branch.documents if (item.kind, item.name) in known)
 
 
 def registrations_named_as_bases(
@@ -94,6 +186,7 @@ def flux_labels(owner: str) -> Mapping[str, str]:
 def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]:
     """Return the resources of a branch by kind and name, with Flux's labels."""
     resources: dict[Key, object] = {}
+    documents: dict[Key, Document] = {}
     for document in branch.documents:
         resource = parse_document(document, diagnostics)
         if resource is None or isinstance(resource, kinds.Environment):
@@ -114,9 +207,9 @@ def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]
             )
         key = (type(resource), document.name)
         if key in resources:
-            diagnostics.problems.append(_duplicate(resources[key], resource))
+            diagnostics.problems.append(duplicate(documents[key], document))
         else:
-            resources[key] = resource
+            resources[key], documents[key] = resource, document
     return resources
 
 
@@ -137,12 +230,15 @@ def _fleet(environment: str, resources: Iterable[object]) -> kinds.Fleet:
     )
 
 
-def _duplicate(first: object, second: object) -> Problem:
+def duplicate(first: Document, second: Document) -> Problem:
+    """Return the problem of two documents of one kind and name."""
+    where = first.at("metadata", "name")
     return Problem(
-        f"{_label(second)} is already defined in {_place(first)}",
-        _where(second),
+        f"{second.kind} {second.name!r} is already defined in {where}",
+        second.at("metadata", "name"),
         "remove or rename one of the two",
         "object-duplicate",
+        related=(where,),
     )
 
 
@@ -153,7 +249,3 @@ def _label(resource: object) -> str:
 def _where(resource: object) -> Location | None:
     where = getattr(resource, "where", None)
     return where if isinstance(where, Location) else None
-
-
-def _place(resource: object) -> str:
-    return str(_where(resource))

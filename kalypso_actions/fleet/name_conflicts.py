@@ -117,6 +117,16 @@ def _conflict(
         related = tuple(item.registered for item in same if item.registered)
         advice = "remove one of the registrations"
         return Problem(message, delivery.registered, advice, "workload-conflict", related)
+    by_hand = [item for item in others if not item.registration]
+    if by_hand and by_hand == others:  # the application is not the culprit
+        message = f"{subject} is also delivered by the application: {delivery}"
+        return Problem(
+            message,
+            by_hand[0].where,
+            "rename this one, or the target of the application",
+            "workload-conflict",
+            related=(delivery.where,),
+        )
     if others or owner is None:
         message = f"{subject} is also delivered by {'; '.join(map(str, others))}"
         advice = "rename one, or remove a registration"

@@ -150,7 +150,15 @@ def promotion_policy(documents: Sequence[Document], faults: Sequence[Problem]) -
 def _misplaced_policy(document: Document) -> Problem:
     what = f"{document.kind} {document.name!r}".strip()
     message = f"{what} is not read: the policy is one {POLICY_KIND} in {POLICY_FILE}"
-    return Problem(message, document.where, "correct the kind, or move it", POLICY_MISPLACED)
+    path = document.where.path
+    advice = f"move it to {POLICY_FILE}"
+    if document.kind == POLICY_KIND and not path.endswith(POLICY_FILE):
+        folder = path.removesuffix(path.rpartition("/")[2])
+        own = folder.removesuffix(POLICY_FILE.rpartition("/")[0] + "/") + POLICY_FILE
+        advice = f"rename the file: git mv {path} {own}"
+    elif document.kind != POLICY_KIND:
+        advice = f"write kind: {POLICY_KIND}, or move it to another folder"
+    return Problem(message, document.where, advice, POLICY_MISPLACED)
 
 
 POLICY_MISPLACED: Final = "policy-misplaced"

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import schemas
-from kalypso_actions.fleet.assembly import flux_labels
+from kalypso_actions.fleet.assembly import duplicate, flux_labels
 from kalypso_actions.fleet.known_kinds import KINDS, unknown_kind
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
@@ -105,6 +105,7 @@ def parse_workloads(
     """
     diagnostics = Diagnostics()
     workloads: dict[str, kinds.Workload] = {}
+    defined: dict[str, Document] = {}
     for document in documents:
         if document.kind != "Workload":
             diagnostics.problems.append(
@@ -132,12 +133,8 @@ def parse_workloads(
             problem = Problem(message, where, advice, "registration-without-targets")
             diagnostics.warnings.append(problem)
         if workload.name in workloads:
-            message = f"Workload {workload.name!r} is already defined in "
-            message += str(workloads[workload.name].where)
-            advice = "remove or rename one of the two"
-            problem = Problem(message, workload.where, advice, "object-duplicate")
-            diagnostics.problems.append(problem)
-        workloads[workload.name] = workload
+            diagnostics.problems.append(duplicate(defined[workload.name], document))
+        workloads[workload.name], defined[workload.name] = workload, document
     return tuple(workloads[name] for name in sorted(workloads)), diagnostics
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kalypso_actions.errors import Finding, Location, Problem, leveled, of_level
+from kalypso_actions.errors import Finding, Location, Problem, distinct, leveled, of_level
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
@@ -34,6 +34,14 @@ from kalypso_actions.planning.plan import Plan
 _File = tuple[str, str, str]
 
 _MISSING: Final = frozenset({"gitops-repo-missing", "base-repo-missing"})
+_OF_MERGED: Final = frozenset(
+    {
+        *("environment-misplaced", "policy-on-main", "cluster-type-on-main", "base-repo-nested"),
+        *("gitops-repo-shared", "gitops-repo-duplicate", "object-overridden"),
+    }
+)
+"""The codes of what follows if one branch of a control plane has been merged into another."""
+
 _ANNOTATIONS = IGNORE_ANNOTATION, IGNORE_REASON_ANNOTATION
 
 
@@ -83,13 +91,14 @@ def settled(
     warnings are all known: there, an acknowledgement of nothing is a note.
     """
     acknowledgements = Acknowledgements(documents)
+    found = _without_effects_of_merges(found)
     warnings = without_causes(of_level(found, "warning"), found)
     errors, warnings = merge_field_faults(of_level(found, "error"), warnings)
-    known = dict.fromkeys((*warnings, *leveled(acknowledgements.problems, "warning")))
+    known = distinct((*warnings, *leveled(acknowledgements.problems, "warning")))
     remaining, acknowledged = acknowledgements.split(known)
     stale = leveled(acknowledgements.stale(judged_repositories), "note")
     notes = (*of_level(found, "note"), *stale)
-    return (*dict.fromkeys(errors), *remaining, *acknowledged, *dict.fromkeys(notes))
+    return (*distinct(errors), *remaining, *acknowledged, *distinct(notes))
 
 
 def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -119,20 +128,59 @@ def without_causes(warnings: Iterable[Finding], findings: Iterable[Finding]) -> 
     findings = list(findings)
     missing = {item.where for item in findings if item.code == "application-missing"}
     lost = {item.where for item in findings if item.code in _MISSING}
-    foreign = {
-        _file(item.where) for item in findings if item.code == "base-repo-foreign" and item.where
-    }
+    foreign = {_file(item.where) for item in findings if item.code == "base-repo-foreign"}
     return [
         warning
         for warning in warnings
         if not (warning.where in missing and warning.message.startswith("registration "))
         and not (warning.where in lost and warning.code == "document-ignored")
         # No commit of main is on the other branch that the BaseRepo names.
-        and not (
-            warning.code == "base-commit-foreign"
-            and warning.where
-            and _file(warning.where) in foreign
-        )
+        and not (warning.code == "base-commit-foreign" and _file(warning.where) in foreign)
+    ]
+
+
+DUPLICATES: Final = frozenset({"object-duplicate", "paths-alike"})
+"""The codes of findings about two documents, of which the newer one is the culprit."""
+
+
+def at_newer(
+    findings: Iterable[Finding], newer: Callable[[str, str, str], str]
+) -> tuple[Finding, ...]:
+    """Place the findings about two files at the file that has changed last.
+
+    `newer` takes a branch and two paths, and returns the path that is newer, or "".
+    """
+
+    def placed(item: Finding) -> Finding:
+        where = item.where
+        first = item.related[0] if item.related else None
+        if item.code not in DUPLICATES or where is None or first is None:
+            return item
+        is_of_branch = first.branch in {"", where.branch}
+        if not is_of_branch or newer(where.branch, where.path, first.path) != first.path:
+            return item
+        message = item.message.replace(str(first), str(where), 1)
+        place = replace(first, branch=where.branch, commit=where.commit)
+        return replace(item, message=message, where=place, related=(where, *item.related[1:]))
+
+    return tuple(map(placed, findings))
+
+
+def _without_effects_of_merges(findings: Sequence[Finding]) -> list[Finding]:
+    """Leave out what follows if one branch of a control plane has been merged into another."""
+    merged = [item for item in findings if item.code == "branch-merged"]
+    if not merged:
+        return list(findings)
+    errors = {item.message for item in merged if item.level == "error"}
+    copies = {_file(where) for item in merged for where in item.related}
+    branches = {_file(item.where)[:2] for item in merged}
+    return [
+        item
+        for item in findings
+        if not (item.code in _OF_MERGED and _file(item.where) in copies)
+        and not (item.code == "environment-misplaced" and _file(item.where)[:2] in branches)
+        # One environment has a warning, another one an error.
+        and not (item in merged and item.level == "warning" and item.message in errors)
     ]
 
 
@@ -232,8 +280,8 @@ class Acknowledgements:
             yield from (_Acknowledgement(code, reason, where) for code in codes)
 
 
-def _file(where: Location) -> _File:
-    return where.repository, where.branch, where.path
+def _file(where: Location | None) -> _File:
+    return (where.repository, where.branch, where.path) if where else ("", "", "")
 
 
 def _annotation(document: Document, name: str) -> str:

@@ -23,7 +23,7 @@ from kalypso_actions.errors import (
     leveled,
     of_level,
 )
-from kalypso_actions.fleet.assembly import registrations_named_as_bases
+from kalypso_actions.fleet.assembly import duplicate, overrides, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import (
     POLICY_MISPLACED,
     Diagnostics,
@@ -74,6 +74,7 @@ from kalypso_actions.platform_config.lint import (
 )
 from kalypso_actions.promotion.environments import (
     environment_circles,
+    is_in_circle,
     unknown_next,
     unreached_environments,
 )
@@ -203,7 +204,7 @@ def validate_branches(
         diagnostics.warnings += _early_environments(branch, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
-    diagnostics.warnings += _overridden(of_environments, others)
+    _overridden(of_environments, others, control_plane, diagnostics)
     diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
@@ -244,12 +245,7 @@ def _duplicates(branch: _Branch) -> Iterator[Problem]:
     for document, _ in branch.resources:
         first = seen.setdefault((document.kind, document.name), document)
         if first is not document:
-            yield Problem(
-                f"{document.kind} {document.name!r} is already defined in {first.where}",
-                document.where,
-                "remove or rename one of the two",
-                "object-duplicate",
-            )
+            yield duplicate(first, document)
 
 
 def _misplaced_workloads(branch: _Branch) -> Iterator[Problem]:
@@ -290,8 +286,15 @@ def _misplaced_kinds(
                 diagnostics.notes.append(problem)
         elif control_plane.is_of_environment(branch.reading):
             for environment in branch.of(kinds.Environment):
-                message = f"Environment {environment.name!r} is not on main: no command reads it"
+                name = repr(environment.name)
+                is_copy = environment.name in control_plane.environments
+                message = f"Environment {name} is not on main: no command reads it"
                 advice = "move it to main"
+                if is_copy:
+                    message = (
+                        f"no command reads this copy of Environment {name}: that of main counts"
+                    )
+                    advice = "remove the file from this branch"
                 problem = Problem(message, environment.where, advice, "environment-misplaced")
                 diagnostics.warnings.append(problem)
 
@@ -332,7 +335,11 @@ def _early_environments(
 ) -> Iterator[Problem]:
     """Report the environments that get a commit at once, although they come after others."""
     for document, environment in branch.resources:
-        if isinstance(environment, kinds.Environment) and environment.is_first:
+        if (
+            isinstance(environment, kinds.Environment)
+            and environment.is_first
+            and not is_in_circle(environment, environments)  # which has its own problem
+        ):
             others = (each for each in environments.values() if each.name != environment.name)
             earlier = [each.name for each in others if environment.name in each.next_environments]
             if earlier:
@@ -355,24 +362,26 @@ def _unknown_schedulers(environments: Iterable[kinds.Environment]) -> Iterator[P
             yield error.problem
 
 
-def _overridden(of_environments: Sequence[_Branch], others: Sequence[_Branch]) -> Iterator[Problem]:
+def _overridden(
+    of_environments: Sequence[_Branch],
+    others: Sequence[_Branch],
+    control_plane: ControlPlaneBranches,
+    diagnostics: Diagnostics,
+) -> None:
     """Report documents of main that an environment branch overrides."""
-    of_main = {
-        (document.kind, document.name): document
-        for branch in others
-        for document, _ in branch.resources
-        if document.kind != "Environment"
-    }
+    names = {id(reading): name for name, reading in control_plane.own.items()}
+
+    def documents_of(branch: _Branch) -> list[Document]:
+        resources = branch.resources  # the copies of Environments have findings of their own
+        return [item for item, each in resources if not isinstance(each, kinds.Environment)]
+
+    of_main = [document for branch in others for document in documents_of(branch)]
     for branch in of_environments:
-        for document, _ in branch.resources:
-            overridden = of_main.get((document.kind, document.name))
-            if overridden:
-                yield Problem(
-                    f"{document.kind} {document.name!r} is also defined in {overridden.where}; the "
-                    "environment branch wins",
-                    document.where,
-                    code="object-overridden",
-                )
+        documents = documents_of(branch)
+        name = names.get(id(branch.reading), branch.reading.revision.branch)
+        for finding in overrides(name, documents, of_main):
+            is_error = finding.level == "error"
+            (diagnostics.problems if is_error else diagnostics.warnings).append(finding)
 
 
 def _references(branches: Sequence[_Branch], diagnostics: Diagnostics) -> None:

@@ -172,6 +172,14 @@ def environment_circles(environments: Mapping[str, Environment]) -> tuple[Proble
     return tuple(circles.values())
 
 
+def is_in_circle(environment: Environment, environments: Mapping[str, Environment]) -> bool:
+    """Whether the next environments of an environment lead back to it."""
+    return any(
+        _shortest_path(name, environment.name, environments)
+        for name in environment.next_environments
+    )
+
+
 def _circle_problem(circle: Sequence[Environment]) -> Problem:
     """Return the problem of a circle; each environment names the following one as next."""
     where = circle[0].next_environment_where

@@ -10,9 +10,10 @@ otherwise, so in a registered folder links to files and folders of the same repo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
+from unicodedata import normalize as normalized
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.counts import counted
@@ -65,6 +66,76 @@ def _has_effect(document: Document) -> bool:
         case {"metadata": {"labels": {"platform-config": "true"}}}:
             return document.kind == "ConfigMap"
     return document.kind == "ConfigMap" and document.name.startswith("azure-app-config")
+
+
+def _taken_away(excluded: Sequence[Document], where: Location, by: str = "this line") -> Problem:
+    """Return the finding of a rule that excludes documents with an effect."""
+    first = excluded[0]
+    return Problem(
+        f"{by} takes {counted(len(excluded), 'document')} of Kalypso's kinds away: {first.kind} "
+        f"{first.name!r} in {first.where.path}{', …' if excluded[1:] else ''}",
+        where,
+        f"remove the line, or add a line !{first.where.path} below it; rename the files, for "
+        "example to .yaml.off, if they must have no effect, or acknowledge it in the documents",
+        "document-ignored",
+        related=tuple(document.where for document in excluded[:3]),
+    )
+
+
+def hidden_by_git(
+    repository: str,
+    hidden: Mapping[str, tuple[str, int]],
+    contents: Mapping[str, bytes],
+    rules: IgnoreRules,
+) -> Iterator[Problem]:
+    """Yield a warning for each line by which git ignores documents of a control plane.
+
+    `hidden` has the ignore file and the line of each file that git ignores, `contents` the files
+    to look at. What the `rules` of `.sourceignore` exclude is meant to have no effect.
+    """
+    by_rule: dict[tuple[str, int], list[Document]] = {}
+    for path, content in contents.items():
+        if EFFECTIVE.search(content) and not rules.excludes(path):
+            documents = read_objects(repository, path, content).documents
+            by_rule.setdefault(hidden[path], []).extend(filter(_has_effect, documents))
+    for (file, line), excluded in sorted(by_rule.items()):
+        if excluded:
+            is_inside = not file.startswith(("/", "..", ".git/"))
+            where = Location(repository, printable(file), line) if is_inside else excluded[0].where
+            by = "this line" if is_inside else f"git ignores this file by {file}:{line}, which"
+            yield _taken_away(excluded, where, by)
+
+
+def paths_alike(repository: str, paths: Iterable[str]) -> Iterator[Problem]:
+    """Yield a warning for each path that differs from another in letter case alone.
+
+    macOS and Windows keep only one of them: the same holds for the two forms that Unicode has for a
+    letter with an accent.
+    """
+    known: dict[str, str] = {}
+    for path in sorted(paths):
+        other = known.setdefault(normalized("NFC", path).casefold(), path)
+        if other != path:
+            first = Location(repository, printable(other))
+            yield Problem(
+                f"this file and {first} are one file on macOS and Windows: a clone there has only "
+                "one of the two",
+                Location(repository, printable(path)),
+                "rename one of the two",
+                "paths-alike",
+                related=(first,),
+            )
+
+
+def unfinished_merges(repository: str, paths: Iterable[str]) -> Iterator[Problem]:
+    """Yield a warning for each file of which git's index has several versions."""
+    for path in sorted(paths):
+        yield Problem(
+            "the merge of this file is not resolved: git has several versions of it",
+            Location(repository, printable(path)),
+            f"git add {path} keeps the file as it is, git rm {path} deletes it; then commit",
+            "merge-unfinished",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +355,8 @@ class _Search:
             builds = tuple(self.builds[folder] for folder in sorted(self.builds))
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
         documents: list[Document] = []
+        files = {path for path, _, is_build in self.sources if not is_build}
+        self.warnings.extend(paths_alike(self.repository, files))
         for path, content, is_build in sorted(self.sources):
             where = self._at(path)
             parsed = self.parsed.objects(where, content)
@@ -339,20 +412,8 @@ class _Search:
                 hidden.setdefault(rule, []).extend(filter(_has_effect, documents))
         for (file, line), excluded in sorted(hidden.items()):
             if excluded:
-                first = excluded[0]
-                count = counted(len(excluded), "document")
-                self.warnings.append(
-                    Problem(
-                        f"this line takes {count} of Kalypso's kinds away: {first.kind} "
-                        f"{first.name!r} in {first.where.path}{', …' if excluded[1:] else ''}",
-                        Location(self.repository, printable(file), line),
-                        f"remove the line, or add a line !{first.where.path} below it; rename the "
-                        "files, for example to .yaml.off, if they must have no effect, or "
-                        "acknowledge it in the documents",
-                        "document-ignored",
-                        related=tuple(document.where for document in excluded[:3]),
-                    )
-                )
+                where = Location(self.repository, printable(file), line)
+                self.warnings.append(_taken_away(excluded, where))
 
     def _left_out_documents(self) -> None:
         """Warn of files with documents of a control plane that no kustomization includes.

@@ -143,6 +143,8 @@ def test_a_targets_name_belongs_to_one_workload() -> None:
 def test_a_target_of_the_control_plane_wins_over_a_delivered_one() -> None:
     mine, _ = read(workload("app"))
     conflicts = workload_conflicts({"a": mine}, "dev", [target("web")], Owners())
-    assert [p.message for p in conflicts["a"]] == [
-        "deployment target 'app-web' is also delivered by the control plane in test: app.yaml:1"
-    ]
+    own = target("web").where
+    assert [(p.where, p.related) for p in conflicts["a"]] == [(own, (mine[0].targets[0].where,))]
+    assert conflicts["a"][0].message.startswith(
+        "deployment target 'app-web' is also delivered by the application: registration 'a' in "
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -33,8 +34,9 @@ from kalypso_actions.clients.git.line_log import LineLog, read_line_log
 from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.differences import CommitSubject
-from kalypso_actions.model.documents import FileEntry
+from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
@@ -58,8 +60,16 @@ def is_repository(path: Path) -> bool:
 
 
 def enclosing_clone(folder: Path) -> Path | None:
-    """Return the clone or worktree whose files contain the folder; None without one."""
-    for parent in (folder, *folder.resolve().parents):
+    """Return the clone or worktree whose files contain the folder; None without one.
+
+    Raises UsageError if the current folder has been deleted.
+    """
+    try:
+        parents = folder.resolve().parents
+    except FileNotFoundError as error:
+        message = "the current folder no longer exists"
+        raise UsageError(message, advice="change to a folder that exists, such as cd ~") from error
+    for parent in (folder, *parents):
         if (parent / ".git").exists():
             return parent
     return None
@@ -102,6 +112,20 @@ def check_commit(commit: str, repository: str) -> None:
         message = f"{commit!r} is not a commit id"
         advice = "write all 40 hexadecimal digits, in lower case"
         raise KalypsoError(message, Location(repository), advice)
+
+
+_AHEAD: Final = re.compile(r"ahead (\d+)")
+_BEHIND: Final = re.compile(r"behind (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class BehindBranch:
+    """A branch of a clone that lacks commits of the remote branch, and may have others."""
+
+    name: str
+    remote: str
+    behind: int
+    ahead: int
 
 
 class GitRepository:
@@ -214,10 +238,14 @@ class GitRepository:
         return commit or (self._commit(name) if ABBREVIATED.fullmatch(name) else "")
 
     def _missing(self, kind: str, name: str) -> KalypsoError:
-        near = nearest(name, self.branches())
+        known = list(dict.fromkeys(self.branches()))
+        near = nearest(name, known)
         advice = f"is {near!r} meant?" if near else "fetch it first, or check its name"
-        if not near and kind == "branch" and self.remote_names:
-            advice = f"fetch it first ({self.fetch_command(name)}), or check its name"
+        fetch = self.fetch_command(name) if self.remote_names and kind == "branch" else ""
+        if not near and fetch:
+            advice = f"fetch it first ({fetch}), or check its name"
+        if not near and kind == "branch" and not self.has_some_branches:
+            advice += f"; the branches here are {abbreviated(known, MAX_LISTED)}"
         return KalypsoError(f"there is no {kind} {name!r}", Location(self.repository), advice)
 
     @property
@@ -304,6 +332,16 @@ class GitRepository:
 
         return read_line_log(run, commit, after)
 
+    def last_changed(self, commit: str, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
+        """Return the newest commit that changed one of these files, and those that it changed.
+
+        ("", none) without one. Raises KalypsoError.
+        """
+        options = ("--first-parent", "-m", "-1", "--format=%H", "--name-only", "-z")
+        output = self._query("log", *options, commit, "--", *paths)
+        changed, _, names = output.partition("\0")
+        return changed.strip(), frozenset(names.strip("\n").split("\0")) & {*paths}
+
     def ancestors(self, commit: str) -> frozenset[str]:
         """Return a commit and all its ancestors that are here. Raises KalypsoError."""
         return frozenset(self._query("rev-list", "--end-of-options", commit).split())
@@ -366,6 +404,54 @@ class GitRepository:
         """
         patterns = (f"*{suffix}" for suffix in suffixes)
         return self.listed(folder, "--others", "--exclude-standard", "--", *patterns)
+
+    def ignore_rules(self, folder: Path, paths: Iterable[str]) -> dict[str, tuple[str, int]]:
+        """Return the ignore file and the line by which git ignores each path. Raises KalypsoError.
+
+        The ignore file is relative to the folder, if it is in the working tree.
+        """
+        top = enclosing_clone(folder) or folder
+        command = ["-C", str(folder.absolute()), f"--work-tree={top.absolute()}", "check-ignore"]
+        names = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        try:
+            output = self._git.run(
+                self._git_dir, [*command, "-v", "-z", "--stdin", "--no-index"], stdin=names
+            )
+        except ProcessError as error:
+            if error.status == 1:
+                return {}
+            raise KalypsoError(error.stderr or str(error), Location(self.repository)) from error
+        fields = output.decode("utf-8", "surrogateescape").split("\0")
+        rows = zip(*[iter(fields)] * 4, strict=False)
+        return {path: (file, int(line or 0)) for file, line, _, path in rows if file}
+
+    def behind(self, branches: Iterable[str]) -> Iterator[BehindBranch]:
+        """Yield the clone's own branches, among these, that lack commits of their remote branch.
+
+        One call of git answers for all of them. Raises KalypsoError.
+        """
+        wanted = {*branches}
+        form = "%(refname)%00%(objectname)%00%(upstream)%00%(upstream:track)"
+        remotes = [f"refs/remotes/{self.remote}/{branch}" for branch in sorted(wanted)]
+        own = [f"refs/heads/{branch}" for branch in sorted(wanted)]
+        output = self._run("for-each-ref", f"--format={form}", *own, *remotes)
+        rows = [line.split("\0") for line in output.decode("utf-8", "replace").splitlines()]
+        commits = {name: commit for name, commit, _, _ in rows}
+        for name, commit, upstream, track in rows:
+            branch = name.removeprefix("refs/heads/")
+            remote = f"refs/remotes/{self.remote}/{branch}"
+            if branch == name or branch not in wanted:
+                continue
+            if upstream == remote:
+                numbers = (pattern.search(track) for pattern in (_AHEAD, _BEHIND))
+                ahead, behind = (int(number[1]) if number else 0 for number in numbers)
+            elif not upstream and remote in commits and commits[remote] != commit:
+                counts = self._query("rev-list", "--left-right", "--count", f"{name}...{remote}")
+                ahead, behind = map(int, counts.split())
+            else:
+                continue
+            if behind:
+                yield BehindBranch(branch, f"{self.remote}/{branch}", behind, ahead)
 
     def _default_of_remote(self) -> str:
         """Return the branch of the remote's HEAD; "" without one."""
@@ -440,6 +526,8 @@ class WorkingTree(FolderFiles):
         )
         self._left_out: dict[str, tuple[str, str]] = {}
         self._contents: dict[str, bytes] = {}
+        self._submodules: dict[str, str] = {}
+        self._unmerged: dict[str, None] = {}
 
     def read(self, paths: Iterable[str], max_bytes: int | None = None) -> Mapping[str, bytes]:
         """Return the contents of files; see `FolderFiles.read`.
@@ -451,12 +539,48 @@ class WorkingTree(FolderFiles):
         self._read_left_out([path for path in paths if path in self._left_out])
         return super().read(paths, max_bytes)
 
+    @property
+    def submodules(self) -> Mapping[str, str]:
+        """The commits of submodules, by path. They are no entries: each is a folder on the disk."""
+        self.entries()
+        return self._submodules
+
+    @property
+    def unmerged(self) -> Collection[str]:
+        """The paths of which git's index has several versions, until a merge is resolved."""
+        self.entries()
+        return self._unmerged
+
+    @cached_property
+    def hidden(self) -> Mapping[str, tuple[str, int]]:
+        """The YAML files that git ignores, each with the ignore file and the line that say so.
+
+        Nested clones and packages of programs have files of their own. Raises KalypsoError.
+        """
+        also = set(self.entries())
+        options = ("--others", "--ignored", "--exclude-standard", "--", "*.yaml", "*.yml")
+        paths = [
+            path
+            for path in self._clone.listed(self._folder, *options)
+            # A nested clone or working tree ends with a slash.
+            if not path.endswith("/") and path not in also and "node_modules" not in path.split("/")
+        ]
+        return self._clone.ignore_rules(self._folder, paths) if paths else {}
+
+    def read_hidden(self, path: str) -> bytes:
+        """Return the content of a file that git ignores. Raises KalypsoError."""
+        return super()._content(path, FILE_MODE)
+
     def _walk(self) -> Iterator[tuple[str, str]]:
         links: dict[str, bool] = {"": False}
         for line in self._clone.listed(self._folder, "--cached", "--stage", "-t"):
             fields, _, path = line.partition("\t")
-            tag, mode, object_id, _ = fields.split(" ")
+            tag, mode, object_id, stage = fields.split(" ")
             on_disk = self._mode(path, links)
+            if mode == SUBMODULE_MODE and not on_disk:
+                self._submodules[path] = object_id
+            if stage != "0":
+                self._unmerged[path] = None
             if on_disk:
                 yield path, on_disk
             elif tag == "S" and mode != SUBMODULE_MODE:

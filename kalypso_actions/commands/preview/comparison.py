@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -26,7 +26,7 @@ from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.planning.findings import fleet_findings
+from kalypso_actions.planning.findings import at_newer, fleet_findings
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import other_scopes
 from kalypso_actions.planning.plan import PlanOptions
@@ -65,6 +65,16 @@ class Compared:
         of_values = (item.repositories for item in comparison.values)
         of_names = (item.repositories for item in (*assignments, *configured))
         return of_problems.union(*of_files, *of_values, *of_names)
+
+    def placed(self, newer: Callable[[str, str, str], str]) -> Compared:
+        """Return the same with new findings about two files at the one that the change has."""
+        comparison = dataclasses.replace(
+            self.comparison,
+            problems_new=at_newer(self.comparison.problems_new, newer),
+            warnings_new=at_newer(self.comparison.warnings_new, newer),
+        )
+        pair = self.pair and dataclasses.replace(self.pair, comparison=comparison)
+        return Compared(comparison, pair)
 
     def masked(self, mask: Mask) -> MaskedComparison:
         """Return the same without secrets."""
@@ -128,7 +138,7 @@ def compare(
     environments, scopes = [], []
     for sides in branch.environments:
         schedulers, notes = _schedulers(sides.name, branch, inputs)
-        change = _compared(sides, sides.base, schedulers, inputs, progress)
+        change = _compared(sides, sides.base, schedulers, inputs, progress).placed(branch.newer)
         arriving = None
         if sides.promoted and sides.promoted.snapshot and sides.head.snapshot:
             arriving = _compared(sides, sides.promoted, schedulers, inputs, progress)
@@ -156,6 +166,7 @@ def compare(
         [item.head for item in branch.environments],
         branch.others,
     )
+    after = at_newer(after, branch.newer)
     if not branch.change.is_main:
         before, after = _of_change(before, after, branch.change.branch)
     documents = Compared(_new("", before, after))

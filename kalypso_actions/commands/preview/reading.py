@@ -27,7 +27,7 @@ from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import CommitSubject
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import FileEntry, Reading
 from kalypso_actions.model.kinds import Environment, Fleet, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.tree import Snapshot
@@ -228,7 +228,8 @@ class BranchSides:
 
     `before` and `after` are all Environments of the branch, `declared` those of main on both sides;
     `environments` are the ones to compare. `others` are the branches of the other environments, as
-    far as they can be read, if the change is one of an environment's branch.
+    far as they can be read, if the change is one of an environment's branch. `changed` are the
+    paths of the files that the change adds or edits.
     """
 
     change: ChangedBranch
@@ -239,6 +240,12 @@ class BranchSides:
     declared: tuple[Environments, Environments]
     environments: tuple[EnvironmentSides, ...]
     others: Mapping[str, Reading] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+
+    def newer(self, branch: str, one: str, other: str) -> str:
+        """Return the only one of two files of the changed branch that the change has; else ""."""
+        changed = self.changed & {one, other} if branch == self.change.branch else ()
+        return next(iter(changed)) if len(changed) == 1 else ""
 
 
 def read_sides(
@@ -279,6 +286,7 @@ def read_sides(
         (old, new),
         tuple(environments),
         others,
+        _changed_files(reader, change),
     )
 
 
@@ -467,8 +475,17 @@ def arriving_commits(
 
 def settings_of_change(reader: Reader, change: ChangedBranch) -> tuple[str, ...]:
     """Return the changed files from which previews take their settings."""
-    base, head = (
+    return changed_settings(*_entries(reader, change))
+
+
+def _changed_files(reader: Reader, change: ChangedBranch) -> frozenset[str]:
+    base, head = _entries(reader, change)
+    return frozenset(path for path, entry in head.items() if base.get(path) != entry)
+
+
+def _entries(reader: Reader, change: ChangedBranch) -> Sequence[Mapping[str, FileEntry]]:
+    """Return the files of the changed branch before and after the change."""
+    return [
         reader.repositories.open(change.url, branch=change.branch, commit=commit).entries()
         for commit in (change.base, change.head)
-    )
-    return changed_settings(base, head)
+    ]

@@ -39,8 +39,8 @@ from kalypso_actions.commands.shared.reading.document_reader import read_branch
 from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError
 from kalypso_actions.fleet.named_branches import environment_branch_missing
 from kalypso_actions.inputs.local import EnvironmentInputs
-from kalypso_actions.model.counts import abbreviated
-from kalypso_actions.model.documents import FILE_MODE, Document, Reading
+from kalypso_actions.model.counts import abbreviated, counted
+from kalypso_actions.model.documents import FILE_MODE, Document, FileEntry, Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
@@ -267,6 +267,11 @@ def _is_edited(file: Path, object_id: str | None) -> bool:
     return object_id not in {blob_id(content), blob_id(content.replace(b"\r\n", b"\n"))}
 
 
+def _differs(now: FileEntry | None, then: FileEntry | None) -> bool:
+    """Whether a file of a working tree differs from that of the commit."""
+    return (now and now.object_id) != (then and then.object_id)
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentClone:
     """A clone with a branch of Environment objects, and the branch that is checked out in it.
@@ -327,6 +332,46 @@ class CurrentClone:
                 near, fetch = nearest(branch, known), self.repository.fetch_command(branch)
                 advice = f"did you mean {near}? Otherwise {fetch}" if near else fetch
                 yield environment_branch_missing(environment, "it is not in this clone", advice)
+
+    def branches_behind(self) -> Iterator[Finding]:
+        """Yield a warning for each branch of the clone that lacks commits of its remote branch.
+
+        The clone's own branch is read, as git would.
+        """
+        present, _ = self.branches()
+        for item in self.repository.behind({place.branch for place in present}):
+            remote, _, name = item.remote.partition("/")
+            is_here = item.name == self.repository.checked_out
+            if item.ahead:
+                also = f", and {counted(item.ahead, 'commit')} ahead of it"
+                advice = f"git merge {item.remote}" if is_here else f"merge {item.remote} into it"
+            else:
+                also = ""
+                advice = f"git merge --ff-only {item.remote}" if is_here else ""
+                advice = advice or f"git fetch {remote} {name}:{name}"
+            yield Finding(
+                f"the branch {item.name} of this clone is {counted(item.behind, 'commit')} behind "
+                f"{item.remote}{also}: what is read here is older",
+                Location(str(self.path), branch=item.name),
+                advice,
+                "branch-behind",
+                level="warning",
+            )
+
+    def newer(self, branch: str, one: str, other: str) -> str:
+        """Return the file of a branch that has changed last; "" if both have, or neither.
+
+        The branch of the working tree's files is "".
+        """
+        commit = self.repository.resolve(branch or "HEAD")
+        changed: Collection[str] = ()
+        if not branch:
+            now = self.working_tree.entries()
+            then = self.repository.at_commit(commit).entries()
+            changed = [path for path in (one, other) if _differs(now.get(path), then.get(path))]
+        if not changed:
+            _, changed = self.repository.last_changed(commit, (one, other))
+        return next(iter(changed)) if len(changed) == 1 else ""
 
     def files_of(self, branch: str) -> FolderFiles | None:
         """Return the working tree if the branch is checked out: people check before committing."""

@@ -6,7 +6,7 @@ findings = check_fleet(view)
 
 from __future__ import annotations
 
-from kalypso_actions.errors import Finding
+from kalypso_actions.errors import Finding, distinct
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.gitops.own_files import duplicate_gitops_repos
 from kalypso_actions.planning.fleet_checks import documents
@@ -39,4 +39,4 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
     found.notes += documents.unset_properties(view)
     found.notes += documents.other_keywords(view)
     found.warnings += view.faults
-    return tuple(dict.fromkeys(found.findings))
+    return tuple(distinct(found.findings))

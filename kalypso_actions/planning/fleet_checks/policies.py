@@ -305,6 +305,12 @@ def mismatch(requirements: Sequence[Requirement], objects: Sequence[Labels], nou
     for requirement in requirements:
         if not any(requirement.matches(labels) for labels in objects):
             advice = label_advice(requirement.key, requirement.values, objects, noun)
+            if requirement.operator in {"NotIn", "DoesNotExist"}:
+                known = abbreviated(_values(requirement.key, objects), MAX_LISTED)
+                advice = (
+                    f"every {noun} has what this leaves out: remove the requirement, or leave less "
+                    f"out; values of {requirement.key}: {known}"
+                )
             meant = _meant(requirement, objects)
             misspelled_label = None if meant else _misspelled_label((requirement,), objects)
             if misspelled_label:

@@ -53,7 +53,8 @@ class FleetScope:
 
     `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
     its own branch; all others come from its base repositories. `unread` are the registrations whose
-    Workloads are unknown; `missing` tells, by name, why some of them have never been in the fleet.
+    Workloads are unknown; `missing` tells, by name, why some of them have never been in the fleet,
+    and in a second line what to do.
     `policy` is its PromotionPolicy.
     """
 
@@ -287,6 +288,8 @@ def _other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetSco
     ]
     assembled, findings = assemble(environment, Branch(environment, own.documents), branches)
     for problem in (*own.problems, *findings.problems):
+        if problem.code == "branch-merged":
+            return None  # the environment of the snapshot has the finding, too
         message = f"environment {environment!r} is not judged: {problem.message}"
         return dataclasses.replace(problem, message=message, code="environment-unjudged")
     read = {item.registration.source: item for item in snapshot.registrations}
@@ -303,8 +306,10 @@ def _lacks_targets(reading: RegistrationReading) -> bool:
 
 
 def _cause(reading: RegistrationReading) -> str:
-    """Return why a repository cannot be read, without the registration's name."""
-    messages = (problem.message.partition(": ")[2] for problem in reading.problems)
+    """Return why a repository cannot be read, without the registration's name, and the advice."""
+    messages = (
+        f"{problem.message.partition(': ')[2]}\n{problem.advice}" for problem in reading.problems
+    )
     return next(messages, f"{reading.registration.source.repo} cannot be read")
 
 

@@ -60,8 +60,9 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
         for registration in scope.unread
         if registration.name in scope.missing
     }
-    for registration, reason in missing.values():
+    for registration, cause in missing.values():
         source = registration.source
+        reason, _, hint = cause.partition("\n")
         _, meant = branch_fault(source.branch) if source.lacks_branch(reason) else ("", "")
         yield Problem(
             f"the application of WorkloadRegistration {registration.name!r} is missing from the "
@@ -69,6 +70,8 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
             source.culprit(reason.removeprefix(f"{source.repo}: "), registration.where),
             f"write {meant}"
             if meant
+            else hint
+            if source.lacks_branch(reason) and "branch" in hint
             else f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
             "by the token and by allowed-repositories",
             "application-missing",

@@ -7,10 +7,12 @@ import dataclasses
 import pytest
 
 from kalypso_actions.errors import Location, Problem, of_level
+from kalypso_actions.fleet.assembly import _merged_into_environment
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
+from tests.breaks import breaks, returning
 from tests.planning.fleet_checks.control_planes import (
     API,
     APP,
@@ -240,6 +242,45 @@ def test_an_environment_on_its_own_branch_is_told_there_alone() -> None:
     diagnostics = findings(plane)
     assert diagnostics.problems == []
     assert shown(diagnostics.warnings) == [("environment-misplaced", "qa/qa.yaml:1")]
+
+
+@breaks(
+    "a copy of main on an environment's branch is told", returning(_merged_into_environment, None)
+)
+def test_main_is_merged_into_the_branch_of_an_environment() -> None:
+    plane = sound()
+    (finding,) = findings({**plane, "dev": plane["dev"] | plane["main"]}).warnings
+    assert shown([finding]) == [("branch-merged", "dev/templates.yaml:2")]
+    assert "Templates and configuration of dev stay as they are" in finding.message
+    assert finding.advice.startswith("undo the merge on the environment's branch: git revert -m 1 ")
+    assert "also its Environments: git rm templates.yaml, registration.yaml" in finding.advice
+
+
+def test_who_overrides_some_documents_of_main_means_it() -> None:
+    plane = sound()
+    plane["main"]["config.yaml"] = plane["dev"]["config.yaml"]
+    plane["main"]["schema.yaml"] = plane["dev"]["schema.yaml"]
+    del plane["stage"]["config.yaml"], plane["stage"]["schema.yaml"]
+    assert [item.code for item in findings(plane).warnings] == ["object-overridden"] * 2
+
+
+def test_the_branch_of_an_environment_is_merged_into_main() -> None:
+    plane = sound()
+    merged = findings({**plane, "main": plane["main"] | plane["dev"]})
+    (finding,) = merged.problems
+    assert shown([finding]) == [("branch-merged", "main/gitops-repo.yaml:1")]
+    assert "git rm base-repo.yaml, gitops-repo.yaml, edge.yaml" in finding.advice
+    assert (merged.warnings, merged.notes) == ([], [])
+
+
+def test_the_branch_of_the_only_environment_is_merged_into_main() -> None:
+    """What passes stays passing: nobody else writes to the tree of this environment."""
+    plane = sound()
+    del plane["stage"], plane["main"]["stage.yaml"]
+    plane = edited(plane, "main/dev.yaml", 'kalypso.io/next-environment: "stage", ', "")
+    merged = findings({**plane, "main": plane["main"] | plane["dev"]})
+    assert merged.problems == []
+    assert "branch-merged" in [item.code for item in merged.warnings]
 
 
 def test_paths_and_other_branches_are_places_of_their_own() -> None:

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
+from kalypso_actions.clients.git.local import WorkingTree
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.fleet.schemas import KALYPSO_API
 from kalypso_actions.model.documents import (
+    GIT_LINK_MODE,
     Document,
+    FileEntry,
     FilesTooLargeError,
     Reading,
     Revision,
@@ -27,9 +30,22 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
 from kalypso_actions.model.processes import Progress, no_progress
 from kalypso_actions.model.promotion_policy import POLICY_FILE, POLICY_KIND, PolicyReading
-from kalypso_actions.sources.discovery import Build, Discovery, ParsedContents, discover
+from kalypso_actions.sources.discovery import (
+    Build,
+    Discovery,
+    ParsedContents,
+    discover,
+    hidden_by_git,
+    unfinished_merges,
+)
 from kalypso_actions.sources.limits import REGISTRATION, Limits
-from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, printable
+from kalypso_actions.sources.source_tree import (
+    IgnoreRules,
+    OutsideRepositoryError,
+    normalize,
+    printable,
+    within,
+)
 from kalypso_actions.sources.yaml_documents import ParsedFile, parse_yaml
 
 Item = TypeVar("Item")
@@ -194,6 +210,12 @@ def read_documents(
     """
     revision = _revision(files, repository, branch, path)
     entries = files.entries(limits.listing_bytes) if limits else files.entries()
+    if isinstance(files, WorkingTree):
+        links = files.submodules.items()
+        entries = {
+            **entries,
+            **{name: FileEntry(name, GIT_LINK_MODE, id_, 0) for name, id_ in links},
+        }
     rounds = _Rounds(files, repository, limits)
     failures: list[Problem] = []
     parsed = ParsedByKind(kinds) if kinds else ParsedContents(limits)
@@ -215,16 +237,35 @@ def read_documents(
             discovery = Discovery(problems=(excess,))
             break
     own = _own_folder(files, repository, path)
+    of_disk: Iterable[Problem] = ()
+    if isinstance(files, WorkingTree) and not (ignore_sourceignore or limits or kinds):
+        of_disk = _of_working_tree(files, repository, path, parsed)
     reading = Reading(
         revision,
         discovery.documents,
         (*discovery.problems, *failures, *own.problems),
-        discovery.warnings,
+        (*discovery.warnings, *of_disk),
         own.placements,
         own.policies,
         own.policy_problems,
     )
     return _located(reading)
+
+
+def _of_working_tree(
+    files: WorkingTree, repository: str, path: str, parsed: ParsedContents
+) -> Iterator[Problem]:
+    """Yield what git knows of a working tree: unresolved merges, and documents that it ignores."""
+    try:
+        folder = normalize(path)
+    except OutsideRepositoryError:
+        return
+    unmerged = [name for name in files.unmerged if within(name, folder)]
+    yield from unfinished_merges(repository, unmerged)
+    hidden = {name: rule for name, rule in files.hidden.items() if within(name, folder)}
+    contents = {name: files.read_hidden(name) for name in hidden}
+    rules = parsed.ignore or IgnoreRules({})
+    yield from hidden_by_git(repository, hidden, contents, rules)
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,7 +220,8 @@ def read_registered(
         except KalypsoError as error:
             if is_unreachable(error):
                 return RegisteredReading(None)
-            return RegisteredReading(None, f"{source.repo}: {error.problem.message}")
+            problem = error.problem
+            return RegisteredReading(None, f"{source.repo}: {problem.message}\n{problem.advice}")
 
     return dict(zip(sources, in_parallel(read, sources), strict=True))
 
