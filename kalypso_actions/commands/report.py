@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from itertools import chain
@@ -45,6 +46,7 @@ from kalypso_actions.planning.fleet_report import (
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.pipeline_drawing import PlannedEnvironment, pipeline_html
 from kalypso_actions.report.report_document import PageParts, ReportDocument, report_page
 from kalypso_actions.report.status_document import StatusDocument
 from kalypso_actions.scheduling.registry import scheduler_of
@@ -129,11 +131,31 @@ def _write(folder: Path, document: ReportDocument) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / DATA).write_text(data + "\n", encoding="utf-8", newline="\n")
         (folder / PAGE).write_text(
-            report_page(document.title, data, page_parts()), encoding="utf-8", newline="\n"
+            report_page(document.title, data, page_parts(), drawing(document)),
+            encoding="utf-8",
+            newline="\n",
         )
     except OSError as error:
         message = f"--out {folder} cannot be written: {error.strerror}"
         raise UsageError(message, advice="choose another folder") from error
+
+
+def drawing(document: ReportDocument) -> str:
+    """Return the drawing of a report's pipeline."""
+    numbers = Counter(each.environment for each in document.assignments)
+    failing = Counter(each.environment for each in document.assignments if each.failure)
+    planned = [
+        PlannedEnvironment(
+            each.environment,
+            each.main,
+            numbers[each.environment],
+            failing[each.environment],
+            len(each.problems),
+            len(each.warnings),
+        )
+        for each in document.environments
+    ]
+    return pipeline_html(document.pipeline, planned)
 
 
 class MergedTrees:
@@ -167,7 +189,7 @@ class MergedTrees:
 
 
 FOLDER: Final = Path(report_room.__file__).parent / "page_parts"
-SCRIPTS: Final = ("elements", "overview", "matrix", "detail", "start")
+SCRIPTS: Final = ("elements", "findings", "matrix", "detail", "start")
 """The parts of the script, in order."""
 
 

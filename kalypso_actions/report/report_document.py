@@ -130,20 +130,21 @@ class ReportDocument(OutputDocument):
 
 @dataclass(frozen=True, slots=True)
 class PageParts:
-    """The texts of `page_parts`; in the body, TITLE is the place of the heading."""
+    """The texts of `page_parts`; in the body, TITLE and PIPELINE are the places of both."""
 
     style: str
     script: str
     body: str
 
 
-def report_page(title: str, data: str, parts: PageParts) -> str:
-    """Return the page with a heading and the JSON text of the report."""
+def report_page(title: str, data: str, parts: PageParts, pipeline: str) -> str:
+    """Return the page with a heading, the drawing of the pipeline, and the JSON of the report."""
     style, script = parts.style, parts.script
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
+    heading, _, rest = parts.body.partition("PIPELINE")
     # A timestamp in the compressed data would make equal reports differ.
     compressed = gzip.compress(data.encode("utf-8", "backslashreplace"), mtime=0)
     return "".join(
@@ -153,7 +154,9 @@ def report_page(title: str, data: str, parts: PageParts) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             '<meta name="color-scheme" content="light dark">\n',
             f"<title>{html.escape(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n",
-            parts.body.replace("TITLE", html.escape(title)),
+            heading.replace("TITLE", html.escape(title)),
+            pipeline,
+            rest,
             '<script type="application/octet-stream" id="data">',
             base64.b64encode(compressed).decode(),
             f"</script>\n<script>{script}</script>\n</body>\n</html>\n",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from kalypso_actions.commands.report import page_parts
+from kalypso_actions.commands.report import drawing, page_parts
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import HistoryCommit
@@ -128,6 +128,6 @@ def written(folder: Path, *fleets: Fleet, shown: StatusDocument = UNKNOWN) -> st
         made = plan(each, problems=[problem])
         report.add(made, "labels", merged=[merged(each.environment)])
     document = report.document(TITLE, NOON, shown)
-    page = report_page(TITLE, document.to_json(), page_parts())
+    page = report_page(TITLE, document.to_json(), page_parts(), drawing(document))
     (folder / "index.html").write_text(page, encoding="utf-8")
     return (folder / "index.html").as_uri()

@@ -8,7 +8,6 @@ async function start() {
   id("time").textContent = "as of " + new Date(report.at).toLocaleString();
   fill("environment", environments());
   fill("workspace", [...new Set(report.assignments.map(workspaceOf))].sort(ORDER.compare));
-  showPipeline();
   showFindings();
   showMatrix();
   showDetail();
