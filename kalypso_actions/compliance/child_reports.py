@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -55,6 +55,10 @@ STORED: Final = re.compile(r"stored artifact for revision '([^']+)'", re.IGNOREC
 
 https://fluxcd.io/flux/components/source/gitrepositories/#artifact-in-storage-for-gitrepository
 """
+
+
+BranchKey = tuple[str, str]
+"""The key of a repository, and a branch of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,7 @@ def child_kustomizations(
     key = repository_key(repository_url)
     found: list[ChildKustomization] = []
     unobserved: list[str] = []
-
-    def cluster_type_of(file: str) -> str:
-        return posixpath.dirname(posixpath.dirname(file))
-
-    for _, group in itertools.groupby(sorted(reconcilers, key=cluster_type_of), cluster_type_of):
-        files = sorted(group)
+    for files in _by_cluster_type(reconcilers):
         sources = {
             reference: file
             for file in files
@@ -126,6 +125,36 @@ def child_kustomizations(
             and any(_names(document, key, branch) for document in reconcilers[file])
         )
     return Reconcilers(tuple(found), tuple(unobserved))
+
+
+def children_by_branch(
+    reconcilers: Mapping[str, Sequence[object]],
+) -> Mapping[BranchKey, Sequence[ChildKustomization]]:
+    """Return the Kustomizations that apply each branch of any repository.
+
+    `reconcilers` are those of `child_kustomizations`.
+    """
+    children: dict[BranchKey, list[ChildKustomization]] = {}
+    for files in _by_cluster_type(reconcilers):
+        branches = {
+            reference: (key, branch)
+            for file in files
+            for reference, key, branch in _git_repositories(reconcilers[file])
+        }
+        for file in files:
+            for child in _children_of(file, reconcilers[file], branches):
+                children.setdefault(branches[child.source], []).append(child)
+    return children
+
+
+def _by_cluster_type(reconcilers: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the files of each cluster type."""
+
+    def cluster_type_of(file: str) -> str:
+        return posixpath.dirname(posixpath.dirname(file))
+
+    for _, group in itertools.groupby(sorted(reconcilers, key=cluster_type_of), cluster_type_of):
+        yield sorted(group)
 
 
 def child_reports(
@@ -260,6 +289,15 @@ def _failure(source: ReportedObject | None) -> str:
 
 def _sources_of(documents: Iterable[object], key: str, branch: str) -> Iterator[ObjectReference]:
     """Yield the GitRepositories that follow a branch of the repository of this key."""
+    for reference, *place in _git_repositories(documents):
+        if place == [key, branch]:
+            yield reference
+
+
+def _git_repositories(
+    documents: Iterable[object],
+) -> Iterator[tuple[ObjectReference, str, str]]:
+    """Yield the GitRepositories that follow a branch: the key of the repository, and the branch."""
     for document in documents:
         match document:
             case {
@@ -268,8 +306,8 @@ def _sources_of(documents: Iterable[object], key: str, branch: str) -> Iterator[
                 "metadata": {"name": str()} as metadata,
                 "spec": {"url": str(url)} as spec,
             } if version.startswith(f"{SOURCES}/"):
-                if repository_key(url) == key and _branch_of(spec.get("ref")) == branch:
-                    yield _reference(metadata)
+                if branch := _branch_of(spec.get("ref")):
+                    yield _reference(metadata), repository_key(url), branch
 
 
 def _branch_of(ref: object) -> str | None:
@@ -290,7 +328,7 @@ def _branch_of(ref: object) -> str | None:
 
 
 def _children_of(
-    file: str, documents: Iterable[object], sources: Mapping[ObjectReference, str]
+    file: str, documents: Iterable[object], sources: Collection[ObjectReference]
 ) -> Iterator[ChildKustomization]:
     """Yield the Kustomizations of a file that apply one of the sources."""
     for document in documents:

@@ -6,12 +6,14 @@ register as entry points of the group `kalypso_actions.cluster_reports`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final, Protocol, runtime_checkable
 
-from kalypso_actions.errors import Problem
+from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
+from kalypso_actions.model.urls import repository_key
 
 
 class ClusterReports(Protocol):
@@ -55,6 +57,38 @@ class FollowerLookup(Protocol):
 
     def followers(self, branch: str) -> Sequence[BranchFollower]:
         """Return the clusters that follow a branch of this name, of any repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetAnswer:
+    """The reports of all clusters by the key of a repository and a branch.
+
+    `problems` are those of reports that cannot be read; ("", "") has those without a branch.
+    """
+
+    reports: Mapping[tuple[str, str], Sequence[ClusterReport]]
+    problems: Mapping[tuple[str, str], tuple[Problem, ...]] = field(default_factory=dict)
+
+    def of(self, followed: FollowedTree) -> Sequence[ClusterReport]:
+        """Return the reports of a branch. Raise KalypsoError if one of them cannot be read."""
+        place = repository_key(followed.repository_url), followed.branch
+        if problems := (*self.problems.get(("", ""), ()), *self.problems.get(place, ())):
+            raise KalypsoError.of(problems)
+        return self.reports.get(place, ())
+
+
+@runtime_checkable
+class FleetReports(Protocol):
+    """A source that can report on all branches at once. Sources may leave it out.
+
+    Without it, `kalypso observe` asks for the reports of each branch.
+    """
+
+    def all_reports(self) -> FleetAnswer:
+        """Return the reports of all clusters.
+
+        Raise UsageError if the inputs do not suffice, KalypsoError if any report may be missing.
+        """
 
 
 @runtime_checkable

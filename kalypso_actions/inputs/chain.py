@@ -399,7 +399,34 @@ class WaitingInputs(Inputs):
     ] = ""
 
 
-class CheckPromoteInputs(WaitingInputs, ClusterReportsInputs):
+class EventInputs(Inputs):
+    """When the events of a record are told."""
+
+    behind_after: Annotated[
+        Duration, Option("How long a cluster may be behind before an event tells it.")
+    ] = timedelta(hours=1)
+    wait_after: Annotated[
+        Duration, Option("How long a commit may wait for people before an event tells it.")
+    ] = timedelta(hours=24)
+
+
+RecordPublic = Annotated[Flag, Option("Record in a repository that everybody can read.")]
+
+
+class RecordInputs(EventInputs):
+    """Inputs of the commands that record what they see anyway."""
+
+    record: Annotated[
+        str,
+        Option(
+            "Where to record what the run sees: owner/name[@branch], with the branch "
+            "kalypso-observability by default; empty: nowhere."
+        ),
+    ] = ""
+    record_public: RecordPublic = False
+
+
+class CheckPromoteInputs(WaitingInputs, RecordInputs, ClusterReportsInputs):
     """Inputs of `kalypso check-promote`."""
 
     environment: EnvironmentInput
@@ -427,7 +454,7 @@ class CheckPromoteInputs(WaitingInputs, ClusterReportsInputs):
     ] = False
 
 
-class PollInputs(ChainInputs):
+class PollInputs(RecordInputs, ChainInputs):
     """Inputs of `kalypso poll`."""
 
     environments: Annotated[List, Option("The environments; default: all.")] = ()
@@ -565,7 +592,7 @@ class ClustersInputs(ClusterReportsInputs):
     ] = ()
 
 
-class ObserveInputs(ClusterReportsInputs):
+class ObserveInputs(EventInputs, ClusterReportsInputs):
     """Inputs of `kalypso observe`; the control plane may be a path or a URL."""
 
     control_plane: Annotated[
@@ -588,9 +615,7 @@ class ObserveInputs(ClusterReportsInputs):
             "kalypso-observability of the control plane."
         ),
     ] = ""
-    record_public: Annotated[Flag, Option("Record in a repository that everybody can read.")] = (
-        False
-    )
+    record_public: RecordPublic = False
     commit_by: CommitBy = "auto"
     now: Annotated[
         AwareDatetime | None, Option("Record as at this time, such as 2026-12-01T12:00:00Z.")

@@ -63,7 +63,7 @@ class Commit(NamedTuple):
 class PullRequest(NamedTuple):
     """A pull request; `merge_commit` is "" unless the pull request was merged.
 
-    Lists lack `mergeable` (None: GitHub has not computed it yet) and `merge_state`.
+    Lists lack `mergeable` (None: GitHub has not computed it yet), `merge_state` and `merged_by`.
     `auto_merge_by` is the login that enabled GitHub's auto-merge; "" if it is not enabled.
     """
 
@@ -84,6 +84,9 @@ class PullRequest(NamedTuple):
     merge_state: str = ""
     node_id: str = ""
     auto_merge_by: str = ""
+    created_at: datetime = datetime.min
+    merged_at: datetime | None = None
+    merged_by: str = ""
 
 
 class Issue(NamedTuple):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final, Generic, Literal, TypeVar
 
 from kalypso_actions.model.counts import counted
@@ -72,8 +73,9 @@ class Push:
     `repository` is owner/name, `url` is for git.
 
     `changes` apply to the files of `parent` (None: no files): None deletes a file, bytes are its
-    new content, and an id is that of a blob in the clone of `url`. `base` is the branch that the
-    commit is proposed to ("": none); `requires_signatures` says whether a rule of `base`
+    new content, and an id is that of a blob in the clone of `url`. `earlier` are commits between
+    `parent` and this one, each with its changes. `base` is the branch that the commit is proposed
+    to ("": none); `requires_signatures` says whether a rule of `base`
     requires signatures (None: not known). `alternative` is what people can do if a rule refuses the
     push.
     """
@@ -89,6 +91,7 @@ class Push:
     requires_signatures: bool | None = None
     commit_by: CommitBy = "auto"
     alternative: str = ""
+    earlier: tuple[Mapping[str, bytes | None], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +341,7 @@ def parts(  # noqa: C901, PLR0912 - one case for each kind of write
         case Unmoved():
             return []
         case Push(branch=branch):
-            files = counted(len(write.changes), "file")
+            files = counted(len({*write.changes, *chain(*write.earlier)}), "file")
             kind = "push"
             what = f"{files} to {branch}{'' if write.expected else ' (a new branch)'}"
         case RecordTrees(environment=name):

@@ -58,7 +58,7 @@ def periods(
 def nothing(line: DesiredLine, since: datetime) -> DesiredLine:
     """Return the line of a target that wants nothing."""
     blank = line._replace(version="", source_commit="", configuration_commit="", commit="")
-    return blank._replace(content="", since=since)
+    return blank._replace(content="", since=since, edited=False)
 
 
 def renamed(period: DesiredLine, line: DesiredLine) -> DesiredLine:

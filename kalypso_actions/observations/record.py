@@ -72,7 +72,7 @@ class DesiredLine(NamedTuple):
     The folder of a cluster type in a GitOps branch of the platform has no workload; its name is the
     cluster type. `environment` is that of the target's descriptor, "" without one. `content` is ""
     where nothing is wanted. `number` counts the target's periods from 1: two of them may begin in
-    one second.
+    one second. `edited`: the commit changes a platform's manifests and is no merge of Kalypso's.
     """
 
     workspace: str
@@ -90,6 +90,7 @@ class DesiredLine(NamedTuple):
     commit: str
     since: datetime
     number: int = 0
+    edited: bool = False
 
     @property
     def target(self) -> TargetKey:
@@ -122,7 +123,13 @@ class RealLine(NamedTuple):
 
 
 class PromotionLine(NamedTuple):
-    """A commit of main in an environment, and the newest state of its promotion."""
+    """A commit of main in an environment, and the newest state of its promotion.
+
+    `state` is "" for a commit that no run has brought there; `at` and `description` are those of
+    its status. `started_at`, `deployed_at` and `failed_at` are when the environment first took it
+    up, when the clusters first complied, and when it first failed. `position` counts the commits
+    of main's first-parent line: dates lie, their order does not.
+    """
 
     commit: str
     state: str
@@ -134,6 +141,11 @@ class PromotionLine(NamedTuple):
     proposed_at: datetime | None
     merged_at: datetime | None
     merged_by: str
+    committed_at: datetime | None = None
+    started_at: datetime | None = None
+    deployed_at: datetime | None = None
+    failed_at: datetime | None = None
+    position: int = 0
 
 
 class BranchHead(NamedTuple):

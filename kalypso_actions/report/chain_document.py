@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Final, Literal
 
 from pydantic import Field
@@ -71,6 +72,42 @@ class ChainDocument(OutputDocument):
         """Return the action's outputs: strings unchanged, None as "", other values as JSON."""
         body = self.model_dump(by_alias=True, mode="json")
         return {name: _output(body[to_camel(name.replace("-", "_"))]) for name in self.OUTPUTS}
+
+
+class EventEntry(OutputDocument):
+    """What happened since the look before, to a cluster, a commit or a branch.
+
+    `kind` is one of began-failing, off, gone, edited-by-hand, behind, waiting, recovered, returned
+    and deployed. `version` and `commit` are those that the target should run; `link` is a page on
+    GitHub ("" for none).
+    """
+
+    kind: str
+    environment: str
+    at: datetime
+    cluster_type: str
+    cluster: str
+    cluster_name: str
+    configuration: str
+    target: str
+    workload: str
+    version: str
+    commit: str
+    reason: str
+    link: str
+
+
+EVENT_OUTPUTS: Final[Mapping[str, str]] = {
+    "events": "What happened since the look before, as a JSON array: at most 200, worst first.",
+    "more-events": "The numbers of the other events by kind, as a JSON object.",
+}
+
+
+class EventDocument(ChainDocument):
+    """A document of a run that records what it saw."""
+
+    events: Entries[EventEntry] = ()
+    more_events: Mapping[str, int] = Field(default_factory=dict)
 
 
 def _output(value: object) -> str:
@@ -328,14 +365,15 @@ class StartEntry(OutputDocument):
     url: str
 
 
-class PollDocument(ChainDocument):
+class PollDocument(EventDocument):
     """The output of `kalypso poll --output json`.
 
     `environments` are those where schedule was started, `started` all starts.
     """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "environments": "The environments where schedule was started (JSON)."
+        "environments": "The environments where schedule was started (JSON).",
+        **EVENT_OUTPUTS,
     }
 
     schema_name: str = Field("kalypso.poll/v1", alias="schema")
@@ -360,7 +398,8 @@ class StartScheduleDocument(ChainDocument):
     """The output of `kalypso start-schedule --output json`; `environments` are those started."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
-        "environments": "The environments where schedule was started (JSON)."
+        "environments": "The environments where schedule was started (JSON).",
+        **EVENT_OUTPUTS,
     }
 
     schema_name: str = Field("kalypso.start-schedule/v1", alias="schema")

@@ -15,7 +15,7 @@ from pydantic import Field
 from kalypso_actions.model.cluster_reports import VerdictName
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_document import ChainDocument
+from kalypso_actions.report.chain_document import EVENT_OUTPUTS, EventDocument
 from kalypso_actions.report.documents import OutputDocument
 from kalypso_actions.report.escaping import shortened
 from kalypso_actions.report.markdown import (
@@ -90,7 +90,7 @@ class ForeignPathsEntry(OutputDocument):
     paths: tuple[str, ...]
 
 
-class CheckPromoteDocument(ChainDocument):
+class CheckPromoteDocument(EventDocument):
     """The output of `kalypso check-promote --output json`; `clusters` has the number per state.
 
     With `verify_only`, check-promote only compared the inputs with the repositories, and there is
@@ -102,6 +102,7 @@ class CheckPromoteDocument(ChainDocument):
         "timed-out.",
         "clusters": "The number of clusters in each state (JSON).",
         "promoted-to": "The environments where CD was started (JSON).",
+        **EVENT_OUTPUTS,
     }
 
     schema_name: str = Field("kalypso.check-promote/v1", alias="schema")

@@ -10,7 +10,11 @@ from pydantic import Field
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report import markdown
-from kalypso_actions.report.chain_document import SUMMARIES, ChainDocument
+from kalypso_actions.report.chain_document import (
+    EVENT_OUTPUTS,
+    SUMMARIES,
+    EventDocument,
+)
 from kalypso_actions.report.documents import OutputDocument
 
 
@@ -30,11 +34,12 @@ class ObservedEnvironmentEntry(OutputDocument):
     failing: int
 
 
-class ObserveDocument(ChainDocument):
+class ObserveDocument(EventDocument):
     """The output of `kalypso observe --output json`; `commit` is the record's newest one."""
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "changed": "true if the look has changed the record.",
+        **EVENT_OUTPUTS,
     }
 
     schema_name: str = Field("kalypso.observe/v1", alias="schema")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kalypso_actions.clients.git import RemoteRepositories
-from kalypso_actions.commands.observe.branches import BranchTargets, read_branch
+from kalypso_actions.commands.shared.looks.branches import BranchTargets, read_branch
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.observations.desired import desired_after

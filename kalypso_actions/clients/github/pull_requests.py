@@ -369,6 +369,9 @@ def _converted(pull: GitHubPullRequest) -> PullRequest:
         auto_merge_by=(auto_merge["enabled_by"] or {"login": "ghost"})["login"]
         if auto_merge
         else "",
+        created_at=pull.created_at,
+        merged_at=pull.merged_at,
+        merged_by=rest.login_of(pull.merged_by) if merged and pull.completed else "",
     )
 
 

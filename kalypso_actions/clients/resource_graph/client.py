@@ -16,12 +16,16 @@ from kalypso_actions.clients.resource_graph.errors import CHECK_NETWORK, unseen
 from kalypso_actions.clients.resource_graph.rows import (
     LOST_CLUSTERS,
     SUBSCRIPTIONS,
+    BranchKey,
+    all_configurations_query,
     branch_followers,
     cluster_report,
     cluster_reports,
+    fleet_answer,
     flux_configurations_query,
     followers_query,
     lost_connections,
+    placed_report,
     subscription_ids,
 )
 from kalypso_actions.clients.resource_graph.scopes import Cloud, Scopes
@@ -33,7 +37,7 @@ from kalypso_actions.clients.resource_graph.service import (
     Service,
     UnansweredError,
 )
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
 from kalypso_actions.model.urls import repository_key
 
@@ -103,6 +107,17 @@ class ResourceGraph:
         query = flux_configurations_query(key.partition("/")[2], branch)
         convert = partial(cluster_report, repository=key)
         return cluster_reports(self._rows(query, "Flux configurations", convert))
+
+    def all_reports(
+        self,
+    ) -> tuple[Mapping[BranchKey, list[ClusterReport]], Mapping[BranchKey, tuple[Problem, ...]]]:
+        """Return the reports of all Flux configurations that follow branches, by branch.
+
+        The second mapping has the problems of rows that cannot be read. Raise KalypsoError if the
+        answer is incomplete.
+        """
+        query = all_configurations_query()
+        return fleet_answer(self._rows(query, "Flux configurations", placed_report))
 
     def lost_connections(self) -> Mapping[str, str]:
         """Return Azure's word for each lost connection of a cluster, by its id in lower case.

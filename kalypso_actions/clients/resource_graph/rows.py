@@ -49,6 +49,13 @@ kubernetesconfigurationresources
 case and matches URLs of any form; `cluster_report` decides which name the repository. The order,
 and the id among the columns, keep pages from repeating and skipping rows."""
 
+ALL: Final = """\
+kubernetesconfigurationresources
+| where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
+| project id, url = properties.gitRepository.url, \
+branch = properties.gitRepository.repositoryRef.branch, {columns}
+| order by id asc"""
+
 FOLLOWERS: Final = """\
 kubernetesconfigurationresources
 | where type =~ 'microsoft.kubernetesconfiguration/fluxconfigurations'
@@ -85,6 +92,11 @@ def flux_configurations_query(repository: str, branch: str) -> str:
     )
 
 
+def all_configurations_query() -> str:
+    """Return the query for the configurations that follow any branch of any repository."""
+    return ALL.format(columns=COLUMNS)
+
+
 def followers_query(branch: str) -> str:
     """Return the query for the configurations that follow a branch of any repository."""
     return FOLLOWERS.format(branch=string_literal(branch))
@@ -108,6 +120,9 @@ def _escaped(character: str) -> str:
 
 Value = TypeVar("Value")
 
+BranchKey = tuple[str, str]
+"""The key of a repository, and a branch of it."""
+
 PROVIDER: Final = re.compile(r"/providers/Microsoft\.KubernetesConfiguration/", re.IGNORECASE)
 """Ends the cluster's part of a configuration's resource id."""
 
@@ -123,6 +138,39 @@ def cluster_report(row: object, place: int, repository: str) -> ClusterReport | 
         return _Row.model_validate(row).report()
     except ValidationError as error:
         return _unreadable(row, place, error)
+
+
+def placed_report(row: object, place: int) -> tuple[BranchKey, ClusterReport | Problem] | None:
+    """Return the report of a row, or its problem, with the repository's key and the branch.
+
+    Return None for a row that follows no branch of a Git repository. A row whose repository or
+    branch cannot be read has ("", "").
+    """
+    match row:
+        case {"url": None} | {"url": ""} | {"branch": None} | {"branch": ""}:
+            return None
+        case {"url": str(url), "branch": str(branch)}:
+            key = repository_key(url), branch
+        case _:
+            key = "", ""
+    try:
+        return key, _Row.model_validate(row).report()
+    except ValidationError as error:
+        return key, _unreadable(row, place, error)
+
+
+def fleet_answer(
+    results: Iterable[tuple[BranchKey, ClusterReport | Problem] | None],
+) -> tuple[Mapping[BranchKey, list[ClusterReport]], Mapping[BranchKey, tuple[Problem, ...]]]:
+    """Return the reports, and the problems, by repository and branch."""
+    reports: dict[BranchKey, list[ClusterReport]] = {}
+    problems: dict[BranchKey, tuple[Problem, ...]] = {}
+    for key, result in filter(None, results):
+        if isinstance(result, Problem):
+            problems[key] = (*problems.get(key, ()), result)
+        else:
+            reports.setdefault(key, []).append(result)
+    return reports, problems
 
 
 def cluster_reports(

@@ -1,6 +1,6 @@
 """`kalypso check-promote`: promote a commit when the clusters comply.
 
-    observe → judge → writes → carry out → document
+    observe → judge → writes → carry out → record → document
 
 reading   the request, confirmed by the repositories; the branches that it watches
 writes    the writes, in the order in which they are carried out
@@ -32,6 +32,7 @@ from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import HookRun
+from kalypso_actions.commands.shared.looks.recorder import Recorder
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.watch import (
@@ -88,10 +89,12 @@ def check_promote(
     changed: tuple[Cluster, ...] = ()
     with closing(reports or open_cluster_reports(inputs, context)) as source:
         watched = WatchedEnvironment(verified, context)
-        watch = Watch(watched, requirements_of(inputs), source, context)
+        recorder = Recorder(inputs, context)
+        watch = Watch(watched, requirements_of(inputs), source, context, recorder.saw)
         advice = source.no_reports_advice
-        recorded = RecordedNumbers(began, verified.started)
-        numbers = partial(_record_numbers, recorded, writes, context)
+        numbers = partial(
+            _record_numbers, RecordedNumbers(began, verified.started), writes, context
+        )
         superseded = watch.read_branches()
         if superseded is None:
             watch.check_inputs()  # before the run posts anything
@@ -113,9 +116,17 @@ def check_promote(
         if not verdict.is_open:
             latest = latest_check(request, verified.repository, context)
             carry_out(writes.ended(latest, watch.gitops_commit), context)
+        recorded = recorder.write([inputs.environment], "Check and promote")
     started = {"check-promote": done.page} if verdict.is_open else done.started()
     return check_promote_result(
-        verified, verdict, context, advice=advice, changed=changed, hook=hook, started=started
+        verified,
+        verdict,
+        context,
+        advice=advice,
+        changed=changed,
+        hook=hook,
+        started=started,
+        recorded=recorded,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from kalypso_actions.commands.check_promote.reading import VerifiedRequest
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.hook import HookRun
+from kalypso_actions.commands.shared.looks.recorder import Recorded
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.watch import cluster_fields
 from kalypso_actions.compliance import Cluster, Verdict
@@ -32,13 +33,15 @@ def check_promote_result(
     hook: HookRun | None = None,
     started: Mapping[str, str] | None = None,
     planned: Iterable[Write] | None = None,
+    recorded: Recorded | None = None,
 ) -> CommandResult:
     """Return the result of a verdict; None: the run has only verified the request.
 
     `changed` are the clusters that changed since the previous verdict, `started` the pages of
-    started runs by environment, `planned` the writes of a dry run. `advice` is for people if no
-    cluster reports.
+    started runs by environment, `planned` the writes of a dry run, and `recorded` what the run has
+    written to the record. `advice` is for people if no cluster reports.
     """
+    recorded = recorded or Recorded()
     request = verified.request
     seen = verdict or Verdict("waiting", is_open=True)
     name = "" if seen.is_open else seen.name
@@ -52,7 +55,9 @@ def check_promote_result(
         verify_only=verdict is None,
         **cluster_fields(seen, changed),
         promoted_to=() if seen.is_open else tuple(started or ()),
-        warnings=ProblemEntry.all_of((*verified.warnings, *seen.warnings)),
+        events=recorded.events,
+        more_events=recorded.more_events,
+        warnings=ProblemEntry.all_of((*verified.warnings, *seen.warnings, *recorded.warnings)),
         problems=ProblemEntry.all_of(problems),
     )
     if planned is not None:

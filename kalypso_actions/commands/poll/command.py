@@ -1,6 +1,6 @@
 """`kalypso poll`: start schedule for changed inputs, and repeat lost starts.
 
-    read → decide → writes → carry out → document
+    read → decide → writes → carry out → record → document
 
 repairs  the starts that an environment needs
 """
@@ -14,6 +14,7 @@ from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.poll.repairs import Repairs
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.looks.recorder import Recorder
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
@@ -60,7 +61,10 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
             carry_out(of_environment, context, done)
         except KalypsoError as error:
             repairs.problems += error.problems
-    document = _document(inputs, repairs, done, warnings)
+    recorded = Recorder(inputs, context).write(list(known), "Poll")
+    document = _document(inputs, repairs, done, (*warnings, *recorded.warnings)).model_copy(
+        update={"events": recorded.events, "more_events": recorded.more_events}
+    )
     return CommandResult(document, poll_summary(document), failed=bool(document.problems))
 
 

@@ -222,14 +222,17 @@ def _requires_signatures(write: Push, github: GitHub) -> bool:
 
 
 def _commit_in_clone(write: Push, author: Signature, context: CommandContext) -> str:
-    return context.remotes.commit(
-        write.url,
-        parent=write.parent,
-        changes=write.changes,
-        message=write.message,
-        author=author,
-        date=context.runtime.now(),
-    )
+    commit = write.parent
+    for changes in (*write.earlier, write.changes):
+        commit = context.remotes.commit(
+            write.url,
+            parent=commit,
+            changes=changes,
+            message=write.message,
+            author=author,
+            date=context.runtime.now(),
+        )
+    return commit or ""
 
 
 def _push_by_git(write: Push, context: CommandContext) -> str:
@@ -240,13 +243,16 @@ def _push_by_git(write: Push, context: CommandContext) -> str:
 
 def _push_by_api(write: Push, context: CommandContext) -> str:
     github, repository = context.github, write.repository
-    commit = commits.create(
-        github,
-        repository,
-        parent=write.parent,
-        changes=_contents(write, context),
-        message=write.message,
-    )
+    parent, commit = write.parent, ""
+    for changes in (*write.earlier, _contents(write, context)):
+        commit = commits.create(
+            github,
+            repository,
+            parent=parent,
+            changes=changes,
+            message=write.message,
+        )
+        parent = commit
     try:
         branches.move(
             github,

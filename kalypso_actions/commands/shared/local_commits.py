@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -59,14 +59,17 @@ class LocalBranch:
         date: datetime | None = None,
         author: Signature | None = None,
         parent: str = "",
+        earlier: Sequence[Mapping[str, FileContent | None]] = (),
     ) -> str:
-        """Add one commit to the branch and return it, without a checkout.
+        """Add a commit to the branch, after others with `earlier` changes; return the last one.
 
-        By default, the `date` is now, and the `author` the repository's owner. A new branch begins
-        at `parent` ("": at nothing). Raises KalypsoError if the branch has moved or is checked out.
+        There is no checkout. By default, the `date` is now, and the `author` the repository's
+        owner. A new branch begins at `parent` ("": at nothing). Raises KalypsoError if the branch
+        has moved or is checked out.
         """
         author = author or self.repository.owner() or AUTHOR
-        parent = self.head or parent
-        commit = self.repository.commit(parent, changes, message, author, date)
+        commit = self.head or parent
+        for each in (*earlier, changes):
+            commit = self.repository.commit(commit, each, message, author, date)
         self.repository.move(self.name, commit, self.head)
         return commit

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -74,30 +74,46 @@ class RecordBranch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FolderRecord:
-    """A record in a repository on this machine: bare or a clone, whose work tree stays as it is."""
+    """A record in a repository on this machine: bare or a clone, whose work tree stays as it is.
 
-    repository: WritableRepository
-    name: str
+    The first write makes a bare repository in a missing or empty folder.
+    """
+
+    folder: Path
+    programs: Programs
 
     @classmethod
     def open(cls, folder: Path, programs: Programs, *, create: bool) -> FolderRecord:
-        """Open a folder; with `create`, make a bare repository where there is none.
+        """Open a folder, which may be missing or empty with `create`.
 
-        Raises UsageError for another folder, and for a missing one.
+        Raises UsageError for another folder that is no repository.
         """
-        if not is_repository(folder):
-            if not create or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
-                raise UsageError(
-                    f"record: {folder} is no git repository",
-                    advice="name a repository, or a new or empty folder for `kalypso observe`",
-                )
-            create_bare_repository(folder, "sha1")
-        repository = WritableRepository(folder, programs, trust_user_config=True)
-        return cls(repository, str(folder))
+        record = cls(folder, programs)
+        is_free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+        if not record._exists and not (create and is_free):
+            raise UsageError(
+                f"record: {folder} is no git repository",
+                advice="name a repository, or a new or empty folder for `kalypso observe`",
+            )
+        return record
+
+    @property
+    def name(self) -> str:
+        """The name for people."""
+        return str(self.folder)
+
+    @property
+    def repository(self) -> WritableRepository:
+        """The repository in the folder."""
+        return WritableRepository(self.folder, self.programs, trust_user_config=True)
+
+    @property
+    def _exists(self) -> bool:
+        return self.folder.is_dir() and is_repository(self.folder)
 
     def head(self) -> str:
         """Return the newest commit; "" if the branch does not exist."""
-        return self.repository.own_head(BRANCH)
+        return self.repository.own_head(BRANCH) if self._exists else ""
 
     def files(self, commit: str) -> Mapping[str, bytes]:
         """Return the files of a commit. Raises KalypsoError."""
@@ -113,11 +129,13 @@ class FolderRecord:
         return Push(self.name, self.name, BRANCH, head or None, head or None, changes, message)
 
     def carry_out(self, write: Push, at: datetime) -> str:
-        """Make the commit. Raises PushConflictError if the branch is elsewhere."""
+        """Make the commits. Raises PushConflictError if the branch is elsewhere."""
         head = write.expected or ""
+        if not self._exists:
+            create_bare_repository(self.folder, "sha1")
         try:
             branch = LocalBranch(self.repository, BRANCH, head)
-            return branch.commit(write.changes, write.message, at)
+            return branch.commit(write.changes, write.message, at, earlier=write.earlier)
         except KalypsoError as error:
             moved = self.head()
             if moved == head:
@@ -289,17 +307,30 @@ def _cache_file(record: str, environment: Mapping[str, str]) -> Path:
     return Path(folder or Path(home, ".cache")) / "kalypso" / "records" / f"{name[:32]}.sqlite"
 
 
-def push_of_record(
+def push_of_records(
     branch: RecordBranch,
     head: str,
     before: ObservationRecord,
-    after: ObservationRecord,
+    records: Sequence[ObservationRecord],
     message: str,
 ) -> Push | None:
-    """Return the write of a record on `head`; None if nothing has changed."""
-    old, new = before.files() if head else {}, after.files()
-    changes: dict[str, bytes | None] = {
-        path: content for path, content in new.items() if old.get(path) != content
-    }
-    changes |= dict.fromkeys(old.keys() - new.keys())
-    return branch.push_of(head, changes, message) if changes else None
+    """Return the write of records on `head`, a commit for each that differs from the one before.
+
+    Return None if none does.
+    """
+    old = before.files() if head else {}
+    commits: list[dict[str, bytes | None]] = []
+    for record in records:
+        if record is before and head:
+            continue
+        before, new = record, record.files()
+        changes: dict[str, bytes | None] = {
+            path: content for path, content in new.items() if old.get(path) != content
+        }
+        changes |= dict.fromkeys(old.keys() - new.keys())
+        old = new
+        if changes:
+            commits.append(changes)
+    if not commits:
+        return None
+    return replace(branch.push_of(head, commits[-1], message), earlier=tuple(commits[:-1]))

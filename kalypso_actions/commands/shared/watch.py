@@ -102,8 +102,11 @@ class Watch:
         requirements: Requirements,
         reports: ClusterReports,
         context: CommandContext,
+        seen: Callable[[ReportsOfBranches], None] = lambda _: None,
     ) -> None:
+        """`seen` gets the reports of each look."""
         self._context = context
+        self._seen = seen
         self._watched = watched
         self._reports = reports
         self._source_warnings: dict[GitOpsBranch, tuple[Problem, ...]] = {}
@@ -203,6 +206,7 @@ class Watch:
                 if isinstance(self._reports, SourceWarnings):
                     warnings += self._reports.warnings()
             reports[branch], self._source_warnings[branch] = of_branch, tuple(warnings)
+        self._seen(reports)
         return reports
 
     def _judged(self, followed: FollowedBranch, reports: ReportsOfBranches) -> Verdict:

@@ -39,6 +39,8 @@ def test_with_compliant_clusters_the_commit_goes_on(acme: Organisation) -> None:
         "verdict": "compliant",
         "clusters": '{"compliant":2}',
         "promoted-to": '["stage"]',
+        "events": "[]",
+        "more-events": "{}",
     }
     assert [(row.id.rpartition("/")[2], row.cluster_type, row.revision) for row in result.rows] == [
         ("dev-drone", "drone", merged),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.compliance.interface import FleetAnswer
 from kalypso_actions.inputs.chain import ClusterSources
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 
 if TYPE_CHECKING:
     from kalypso_actions.clients.resource_graph import ResourceGraph
+
+
+def _with_lost_connections(
+    reports: Iterable[ClusterReport], lost: Mapping[str, str]
+) -> tuple[ClusterReport, ...]:
+    return tuple(
+        replace(report, unreachable=lost.get(report.cluster.lower(), "")) for report in reports
+    )
 
 
 class AzureResourceGraph:
@@ -49,9 +58,19 @@ class AzureResourceGraph:
         reports = client.cluster_reports(followed.repository_url, followed.branch)
         if not reports:
             return ()
-        lost = client.lost_connections()
-        return tuple(
-            replace(report, unreachable=lost.get(report.cluster.lower(), "")) for report in reports
+        return _with_lost_connections(reports, client.lost_connections())
+
+    def all_reports(self) -> FleetAnswer:
+        """Return the reports of all Flux configurations, by two queries whatever their number.
+
+        Raise UsageError if the inputs do not suffice, KalypsoError if an answer is incomplete.
+        """
+        client = self._checked()
+        reports, problems = client.all_reports()
+        lost = client.lost_connections() if reports else {}
+        return FleetAnswer(
+            {place: _with_lost_connections(some, lost) for place, some in reports.items()},
+            problems,
         )
 
     def followers(self, branch: str) -> tuple[BranchFollower, ...]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.commands.observe.branches import BranchTargets, normal_folder
 from kalypso_actions.commands.shared.cluster_reports import (
     MOST_COMMITS,
     AddedReports,
     environment_tree,
     observe,
 )
+from kalypso_actions.commands.shared.looks.branches import BranchTargets, normal_folder
 from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
@@ -28,15 +28,22 @@ from kalypso_actions.commands.shared.reading.snapshot import (
     read_registrations,
 )
 from kalypso_actions.compliance import EnvironmentTree
-from kalypso_actions.compliance.child_reports import child_kustomizations, child_reports
+from kalypso_actions.compliance.child_reports import (
+    BranchKey,
+    ChildKustomization,
+    child_reports,
+    children_by_branch,
+)
 from kalypso_actions.compliance.cluster_states import ReportedPart, reported_parts
+from kalypso_actions.compliance.interface import FleetAnswer, FleetReports
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.gitops.provenance import previous_sources
 from kalypso_actions.model.cluster_reports import ClusterReport, FollowedTree
 from kalypso_actions.model.documents import RevisionFiles
-from kalypso_actions.model.kinds import DeploymentTarget, Environment, Fleet
+from kalypso_actions.model.kinds import DeploymentTarget, Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.layout import RECONCILER_FILE, gitops_folder
 from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.record import DesiredLine
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.promotion.environments import in_order
@@ -75,6 +82,7 @@ class EnvironmentTargets:
     applications: tuple[BranchTargets, ...]
     problems: tuple[Problem, ...] = ()
     is_complete: bool = True
+    gitops_repos: tuple[GitOpsRepo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +98,10 @@ class Reported:
     warnings: tuple[Problem, ...] = ()
 
 
-def read_environments(reader: Reader, control_plane: str) -> list[EnvironmentTargets]:
-    """Return the targets of all environments, in the order of the chain.
+def read_environments(
+    reader: Reader, control_plane: str, only: Collection[str] = ()
+) -> list[EnvironmentTargets]:
+    """Return the targets of all environments, or of some `only`, in the order of the chain.
 
     An environment that cannot be read has problems and no targets. Raises KalypsoError if main
     cannot be read.
@@ -104,6 +114,7 @@ def read_environments(reader: Reader, control_plane: str) -> list[EnvironmentTar
     return [
         _read_environment(reader, control_plane, environments[name], order.index(name))
         for name in order
+        if not only or name in only
     ]
 
 
@@ -143,6 +154,7 @@ def _read_environment(
         applications=tuple(_applications(name, targets)),
         problems=tuple(problem for each in unread for problem in each.problems),
         is_complete=not unread,
+        gitops_repos=tuple(read.fleet.gitops_repos),
     )
 
 
@@ -210,56 +222,80 @@ def _applications(environment: str, targets: Iterable[DeploymentTarget]) -> Iter
         yield BranchTargets(environment, repository, branch, tuple(lines.values()))
 
 
-def read_reports(
-    reports: AddedReports, environments: Sequence[EnvironmentTargets]
-) -> list[Reported]:
-    """Return what clusters report of each branch that holds targets; a branch is asked once."""
-    asked: dict[tuple[str, str], _Answer] = {}
-    found: list[Reported] = []
-    for environment in environments:
-        platform: list[tuple[PlatformLook, _Answer]] = []
-        for branch in environment.platform:
-            answer = _ask(reports, branch.followed)
-            asked[branch.targets.url, branch.targets.branch] = answer
-            platform.append((branch, answer))
-            found.append(answer.of(branch.targets, reported_parts(answer.reports, branch.tree)))
-        for place in environment.applications:
-            key = place.url, place.branch
-            if key not in asked:
-                asked[key] = _ask(reports, FollowedTree(place.url, place.branch))
-            tree = EnvironmentTree("", frozenset(line.path for line in place.targets))
-            found.append(asked[key].of(place, reported_parts(asked[key].reports, tree)))
-            for branch, answer in platform:
-                children = child_kustomizations(branch.reconcilers, *key).followed
-                nested = [each for each in child_reports(answer.reports, children) if each.objects]
-                found.append(Reported(place, tuple(reported_parts(nested, tree))))
-    return found
+Ask = Callable[[FollowedTree], "Answer | None"]
+"""What clusters report of a branch; None for a branch that was not asked for."""
+
+
+def reported_of(environment: EnvironmentTargets, ask: Ask) -> Iterator[Reported]:
+    """Yield what clusters report of each branch that holds targets of an environment."""
+    platform: list[tuple[Answer, Mapping[BranchKey, Sequence[ChildKustomization]]]] = []
+    for branch in environment.platform:
+        answer = ask(branch.followed)
+        if answer is not None:
+            platform.append((answer, children_by_branch(branch.reconcilers)))
+            yield answer.of(branch.targets, reported_parts(answer.reports, branch.tree))
+    for place in environment.applications:
+        tree = EnvironmentTree("", frozenset(line.path for line in place.targets))
+        answer = ask(FollowedTree(place.url, place.branch))
+        if answer is not None:
+            yield answer.of(place, reported_parts(answer.reports, tree))
+        for of_platform, children in platform:
+            of_place = children.get((repository_key(place.url), place.branch), ())
+            nested = [each for each in child_reports(of_platform.reports, of_place) if each.objects]
+            yield Reported(place, tuple(reported_parts(nested, tree)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Answer:
     """The reports of all sources that answer, the problems of the others, and warnings."""
 
     reports: tuple[ClusterReport, ...]
-    problems: tuple[Problem, ...]
-    warnings: tuple[Problem, ...]
+    problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
 
     def of(self, place: BranchTargets, parts: Iterable[ReportedPart]) -> Reported:
         """Return what the answer says of a branch."""
         return Reported(place, tuple(parts), self.problems, self.warnings)
 
 
-def _ask(reports: AddedReports, followed: FollowedTree) -> _Answer:
-    """Ask each source about a branch."""
-    read: list[ClusterReport] = []
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
-    for source in reports.sources:
-        try:
-            of_source, told = observe(source, followed)
-        except KalypsoError as error:
-            problems += error.problems
-        else:
-            read += of_source
-            warnings += told
-    return _Answer(tuple(read), tuple(problems), tuple(warnings))
+class AskedSources:
+    """Asks each source once for all branches, or for each branch where it can do no better."""
+
+    def __init__(self, reports: AddedReports) -> None:
+        self._sources = reports.sources
+        self._known: dict[FollowedTree, Answer] = {}
+        self._of_fleet: dict[int, FleetAnswer | KalypsoError] = {}
+
+    def __call__(self, followed: FollowedTree) -> Answer:
+        """Return what the sources report of a branch."""
+        if followed not in self._known:
+            self._known[followed] = self._ask(followed)
+        return self._known[followed]
+
+    def _ask(self, followed: FollowedTree) -> Answer:
+        read: list[ClusterReport] = []
+        problems: list[Problem] = []
+        warnings: list[Problem] = []
+        for number, source in enumerate(self._sources):
+            try:
+                if isinstance(source, FleetReports):
+                    read += self._fleet(number, source).of(followed)
+                else:
+                    of_source, told = observe(source, followed)
+                    read += of_source
+                    warnings += told
+            except KalypsoError as error:
+                problems += error.problems
+        return Answer(tuple(read), tuple(problems), tuple(warnings))
+
+    def _fleet(self, number: int, source: FleetReports) -> FleetAnswer:
+        """Return the answer of a source about all branches; it is asked once."""
+        if number not in self._of_fleet:
+            try:
+                self._of_fleet[number] = source.all_reports()
+            except KalypsoError as error:
+                self._of_fleet[number] = error
+        answer = self._of_fleet[number]
+        if isinstance(answer, KalypsoError):
+            raise answer
+        return answer

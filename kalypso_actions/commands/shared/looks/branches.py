@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.gitops.merge_history import UPSTREAM
 from kalypso_actions.model.application import CONFIG_COMMIT_FILE, IMAGE_TAG_FILE, VERSION_FILE
 from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.history import HistoryCommit
-from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, SOURCES_FILE
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.desired import BranchLook
 from kalypso_actions.observations.real import Ancestry, Wanted
@@ -45,6 +46,11 @@ class BranchTargets:
     targets: tuple[DesiredLine, ...]
     folder: str = ""
     is_platform: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The URL, the branch and the folder."""
+        return self.url, self.branch, self.folder
 
     def target(self, name: str) -> DesiredLine | None:
         """Return the target of a cluster type, or an application's by its path."""
@@ -283,7 +289,17 @@ class _Versions:
             configuration_commit=tracked(CONFIG_COMMIT_FILE),
             commit=commit.id,
             since=commit.date,
+            edited=bool(self._place.is_platform and promoted) and not self._is_own(commit),
         )
+
+    def _is_own(self, commit: HistoryCommit) -> bool:
+        """Return whether a commit merges a proposal: each changes the record of its sources.
+
+        The upstream operator has no such record; its merges have messages of their own.
+        """
+        prefix = posixpath.join(self._place.folder, "") if self._place.folder else ""
+        records = {prefix + name for name in (PROMOTED_COMMIT_FILE, SOURCES_FILE)}
+        return not records.isdisjoint(commit.changes) or bool(UPSTREAM.match(commit.message))
 
     def _text(self, blob: str) -> str:
         return self._blobs.get(blob, b"").decode("utf-8", "replace").strip()

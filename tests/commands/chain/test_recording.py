@@ -1,0 +1,162 @@
+"""What check-promote and poll record of what they see: one push, after everything else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.shared.record import FolderRecord, read_record, replay
+from kalypso_actions.commands.shared.result import CommandResult
+from kalypso_actions.errors import KalypsoError
+from kalypso_actions.observations.record import ObservationRecord, PromotionLine
+from tests.commands.chain import polls
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
+from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
+
+pytestmark = pytest.mark.usefixtures("azure")
+
+BRANCH = "kalypso-observability"
+HERE = {"record": CONTROL_PLANE}
+
+
+def branch(acme: Organisation) -> FolderRecord:
+    folder = Path(acme.sandbox.git(CONTROL_PLANE).git_dir)
+    return FolderRecord.open(folder, Programs(dict(os.environ)), create=False)
+
+
+def record(acme: Organisation) -> ObservationRecord:
+    return read_record(branch(acme))[1]
+
+
+def commits(acme: Organisation) -> int:
+    of_record = branch(acme)
+    head = of_record.head()
+    return len(list(of_record.log(head))) if head else 0
+
+
+def promotion(acme: Organisation, commit: str, environment: str = "dev") -> PromotionLine:
+    lines = record(acme).promotions[environment]
+    return next(line for line in lines if line.commit == commit)
+
+
+def not_recorded(outcome: CommandResult) -> list[str]:
+    """Return why nothing was recorded."""
+    messages = [each.message for each in document(outcome).warnings]
+    return [each for each in messages if each.startswith("nothing is recorded: ")]
+
+
+def test_a_rollout_has_a_commit_for_each_look_with_changes(acme: Organisation) -> None:
+    acme.cluster("dev", "drone", delay=40, settle=30)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit, poll_interval="15s", **HERE)
+    assert verdict(outcome) == "compliant"
+    of_record = branch(acme)
+    periods = [
+        (each.line.cluster.rpartition("/")[2], each.line.status, bool(each.line.content))
+        for each in replay(of_record, of_record.head()).real()
+    ]
+    assert sorted(periods) == [
+        ("dev-drone", "in_progress", False),
+        ("dev-drone", "in_progress", True),
+        ("dev-drone", "success", True),
+        ("dev-large", "success", True),
+    ]
+    assert commits(acme) == 3
+    pushes = [line for line in acme.logged if BRANCH in line]
+    assert len(pushes) <= 1
+    line = promotion(acme, commit)
+    assert (line.state, line.subject) == ("deployed", "Change")
+    assert line.deployed_at is not None
+    assert line.committed_at is not None
+    assert line.started_at is not None
+    assert [each.kind for each in document(outcome).events] == []
+
+
+def test_the_record_comes_last_and_its_failure_is_a_warning(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    acme.sandbox.repository(CONTROL_PLANE).private = False
+    outcome = check(acme, merged, commit, **HERE)
+    assert (outcome.failed, verdict(outcome)) == (False, "compliant")
+    assert ["is public" in each for each in not_recorded(outcome)] == [True]
+    assert commits(acme) == 0
+    outcome = check(acme, merged, commit, record_public="true", **HERE)
+    assert not_recorded(outcome) == []
+    assert commits(acme) == 1
+
+
+def test_without_the_input_nothing_is_recorded(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    check(acme, merge(acme, commit), commit)
+    polls.run(acme)
+    assert commits(acme) == 0
+
+
+@pytest.mark.parametrize("stops", ["dry_run", "verify_only"])
+def test_a_run_that_writes_nothing_records_nothing(acme: Organisation, stops: str) -> None:
+    commit = main_commit(acme)
+    check(acme, merge(acme, commit), commit, **HERE, **{stops: "true"})
+    polls.run(acme, **HERE, dry_run="true")
+    assert commits(acme) == 0
+
+
+def test_events_are_told_by_who_records_them(acme: Organisation) -> None:
+    first = main_commit(acme)
+    check(acme, merge(acme, first), first, **HERE)
+    acme.cluster("dev", "drone", behaviour="fail", failure={"message": "out of memory"})
+    second = main_commit(acme, "another change")
+    outcome = check(acme, merge(acme, second, config="2"), second, **HERE)
+    assert verdict(outcome) == "failed"
+    (event,) = [each for each in document(outcome).events if each.kind == "began-failing"]
+    assert (event.environment, event.cluster_name, event.target) == ("dev", "dev-drone", "drone")
+    assert "out of memory" in event.reason
+    assert event.link == f"{acme.url(GITOPS)}/commit/{event.commit}"
+    assert promotion(acme, second).failed_at is not None
+    acme.cluster("dev", "drone", behaviour="follow")
+    third = main_commit(acme, "a correction")
+    outcome = check(acme, merge(acme, third, config="3"), third, **HERE)
+    kinds = [each.kind for each in document(outcome).events]
+    assert "recovered" in kinds
+    assert kinds[-1] == "deployed"
+
+
+def test_poll_records_the_states_of_commits(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merge(acme, commit)
+    acme.status(commit, "dev environment", "Deploying")
+    polls.run(acme, **HERE)
+    assert promotion(acme, commit).state == "deploying"
+    assert record(acme).observed == ()
+    before = commits(acme)
+    polls.run(acme, **HERE)
+    assert commits(acme) == before
+    acme.clock.sleep(60)
+    acme.status(commit, "dev environment", "Deployed")
+    result = polls.run(acme, **HERE)
+    assert [each.kind for each in polls.document(result).events] == ["deployed"]
+    assert polls.document(polls.run(acme, **HERE)).events == ()
+
+
+def test_a_record_that_does_not_parse_stops_nothing(acme: Organisation) -> None:
+    acme.commit({"observed.tsv": "nonsense\n"}, BRANCH)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit, **HERE)
+    assert verdict(outcome) == "compliant"
+    assert len(not_recorded(outcome)) == 1
+
+
+def test_a_person_with_a_failing_server_still_has_a_verdict(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise KalypsoError("git does not answer")
+
+    monkeypatch.setattr("kalypso_actions.commands.shared.looks.recorder.read_record", fail)
+    commit = main_commit(acme)
+    outcome = check(acme, merge(acme, commit), commit, **HERE)
+    assert (outcome.failed, verdict(outcome)) == (False, "compliant")
+    assert not_recorded(outcome) == ["nothing is recorded: git does not answer"]
