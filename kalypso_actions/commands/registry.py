@@ -76,6 +76,14 @@ POLICY: Final = (
 )
 """What a PromotionPolicy may ask about a commit; without it, the commit waits."""
 
+RECORD: Final = (
+    Permission(CONTROL_PLANE, "contents", "write", "writes the record", "record"),
+    Permission(
+        GITOPS, "pull-requests", "read", "records when proposals were opened and merged", "record"
+    ),
+)
+"""What a run needs that records what it sees."""
+
 RECORDS: Final = Permission(
     CONTROL_PLANE, "statuses", "write", "records that the run has begun; else poll may repeat it"
 )
@@ -353,6 +361,7 @@ CHAIN: Final = (
                 "with OIDC: azure-client-id",
             ),
             READS_GITOPS,
+            *RECORD,
         ),
         verify_only=(READS_MAIN, READS_GITOPS, RECORDS),
         documents="report.check_promote_document",
@@ -374,6 +383,7 @@ CHAIN: Final = (
             Permission(GITOPS, "pull-requests", "read", "reads the proposals"),
             READS_WORKLOADS,
             *POLICY,
+            RECORD[0],
         ),
     ),
     ChainCommand(
@@ -389,6 +399,7 @@ CHAIN: Final = (
             Permission(
                 CONTROL_PLANE, "contents", "write", "reads the environments, writes the record"
             ),
+            Permission(CONTROL_PLANE, "statuses", "read", "records the states of commits"),
             Permission(
                 CONTROL_PLANE,
                 "id-token",
@@ -397,6 +408,9 @@ CHAIN: Final = (
                 "with OIDC: azure-client-id",
             ),
             READS_GITOPS,
+            Permission(
+                GITOPS, "pull-requests", "read", "records when proposals were opened and merged"
+            ),
             READS_WORKLOADS,
         ),
         documents="report.observe_document",

@@ -432,8 +432,8 @@ PROPOSAL_SCENES: Final = (
         _observe,
         _observed,
         {
-            CONTROL_PLANE: {"contents": "write"},
-            GITOPS: READ,
+            CONTROL_PLANE: {"contents": "write", "statuses": "read"},
+            GITOPS: {"contents": "read", "pull-requests": "read"},
             SHOP: READ,
         },
     ),

@@ -13,6 +13,7 @@ from kalypso_actions.commands.registry import (
     COMMANDS,
     OF_JOBS_ALONE,
     POLICY,
+    RECORD,
     Level,
     Permission,
     Place,
@@ -51,6 +52,8 @@ ONLY_WARNS: frozenset[tuple[str, str]] = frozenset(
         # A pull request from a fork has no more permissions, and a partial comparison is useful.
         *(("preview", name) for name in ("statuses", "pull-requests", GITOPS, SHOP)),
         ("poll", SHOP),
+        # The states of commits are not recorded; what the clusters run is.
+        *(("observe", name) for name in ("statuses", "pull-requests")),
     }
 )
 """Permissions without which a command only warns."""
@@ -233,7 +236,8 @@ def test_every_command_has_a_scene() -> None:
 
 @pytest.mark.parametrize("command", sorted({scene.command for scene in SCENES}))
 def test_the_table_is_what_the_scenes_need(command: str) -> None:
-    others = {*OF_JOBS_ALONE, *POLICY}  # a policy has tests of its own: test_cd_policy.py
+    # A policy has tests of its own in test_cd_policy.py, a record in test_recording.py.
+    others = {*OF_JOBS_ALONE, *POLICY, *RECORD}
     rows = [row for row in COMMANDS[command].permissions if not {row, row.name} & others]
     assert levels_of(rows) == needed(command)
     assert len(rows) == len(needed(command))
