@@ -259,14 +259,17 @@ class _Loader:
         self._target_names = table("target_name", "target name")
         self._versions = table("version", "workload version source_commit")
         self._desired = table(
-            "desired", "target number", "version content commit_id configuration from_ nth until"
+            "desired",
+            "target number",
+            "version content commit_id configuration edited from_ nth until",
         )
         self._clusters = table("cluster", "key", "spelled name")
         self._reconcilers = table("reconciler", "cluster environment cluster_type name follows")
         self._promotions = table(
             "promotion",
             "environment commit_id state at",
-            "description author subject pull_request proposed_at merged_at merged_by",
+            "description author subject pull_request proposed_at merged_at merged_by"
+            " committed_at started_at deployed_at failed_at position",
         )
         self._observations = table("observation", "environment at", "complete")
         self._dimensions = (
@@ -320,6 +323,8 @@ class _Loader:
             *(line.commit, line.state, _seconds(line.at)),
             *(line.description, line.author, line.subject, line.pull_request),
             *(_seconds(line.proposed_at), _seconds(line.merged_at), line.merged_by),
+            *(_seconds(line.committed_at), _seconds(line.started_at)),
+            *(_seconds(line.deployed_at), _seconds(line.failed_at), line.position),
         )
 
     def _add_desired(self, step: Step, text: str) -> None:
@@ -352,7 +357,7 @@ class _Loader:
         nth, until = known[1][-2:] if known else (0, None)
         self._desired.put(
             *(target, line.number, version, line.content, line.commit),
-            *(line.configuration_commit, _seconds(line.since), nth, until),
+            *(line.configuration_commit, int(line.edited), _seconds(line.since), nth, until),
         )
         self._touched_targets[target] = environment, follows
         self._touched.add(_Pair(environment, follows, line.content))
@@ -440,13 +445,13 @@ class _Loader:
         """Set the ends of a target's desired periods."""
         numbers = sorted(self._numbers[target])
         rows = [self._desired.rows[target, number][1] for number in numbers]
-        ends = [*(row[4] for row in rows[1:]), None]
+        ends = [*(row[5] for row in rows[1:]), None]
         nth, before = 0, None
         for number, row, until in zip(numbers, rows, ends, strict=True):
-            nth = nth + 1 if row[4] == before else 0
-            before = row[4]
-            if row[5:] != (nth, until):
-                self._desired.put(target, number, *row[:5], nth, until)
+            nth = nth + 1 if row[5] == before else 0
+            before = row[5]
+            if row[6:] != (nth, until):
+                self._desired.put(target, number, *row[:6], nth, until)
                 self._touched.add(_Pair(environment, follows, row[1]))
 
 

@@ -77,6 +77,7 @@ create table desired (
     content text not null,
     commit_id text not null,
     configuration text not null,
+    edited integer not null,
     from_ bigint not null,
     nth integer not null,
     until bigint,
@@ -156,6 +157,11 @@ create table promotion (
     proposed_at bigint,
     merged_at bigint,
     merged_by text not null,
+    committed_at bigint,
+    started_at bigint,
+    deployed_at bigint,
+    failed_at bigint,
+    position integer not null,
     unique (environment, commit_id, state, at)
 );
 

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.shared.record import FolderRecord, read_record, replay
+from kalypso_actions.commands.shared.record import FolderRecord, read_record, record_log
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.observations.record import ObservationRecord, PromotionLine
 from tests.commands.chain import polls
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
+from tests.observations.replay import Replay
 
 pytestmark = pytest.mark.usefixtures("azure")
 
@@ -35,7 +36,7 @@ def record(acme: Organisation) -> ObservationRecord:
 def commits(acme: Organisation) -> int:
     of_record = branch(acme)
     head = of_record.head()
-    return len(list(of_record.log(head))) if head else 0
+    return len(list(record_log(of_record, head).commits)) if head else 0
 
 
 def promotion(acme: Organisation, commit: str, environment: str = "dev") -> PromotionLine:
@@ -54,10 +55,12 @@ def test_a_rollout_has_a_commit_for_each_look_with_changes(acme: Organisation) -
     commit = main_commit(acme)
     outcome = check(acme, merge(acme, commit), commit, poll_interval="15s", **HERE)
     assert verdict(outcome) == "compliant"
-    of_record = branch(acme)
+    replayed = Replay()
+    for _, steps in record_log(branch(acme), branch(acme).head()).commits:
+        replayed.add(steps)
     periods = [
         (each.line.cluster.rpartition("/")[2], each.line.status, bool(each.line.content))
-        for each in replay(of_record, of_record.head()).real()
+        for each in replayed.real()
     ]
     assert sorted(periods) == [
         ("dev-drone", "in_progress", False),
