@@ -16,7 +16,7 @@ from kalypso_actions.commands.shared.record import (
     BRANCH,
     FolderRecord,
     ask,
-    push_of_record,
+    push_of_records,
     read_record,
 )
 from kalypso_actions.errors import KalypsoError
@@ -46,7 +46,7 @@ class Recorded:
             real={("dev", "small"): lines},
             observed=(Observation("dev", at, True),),
         )
-        write = push_of_record(self.branch, head, before, after, "Observe")
+        write = push_of_records(self.branch, head, before, [after], "Observe")
         assert write is not None
         return self.branch.carry_out(write, at)
 
@@ -68,7 +68,7 @@ class Recorded:
                 self.read.append([each.commit for each in commits])
                 return LineLog(found.continues, iter(commits))
 
-        noted = Noted(branch.repository, branch.name)
+        noted = Noted(branch.folder, branch.programs)
         return ask(noted, head or branch.head(), self.environment, statuses)
 
 

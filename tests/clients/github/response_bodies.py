@@ -17,6 +17,7 @@ def pull(number: int = 7, **changes: Json) -> Json:
         "title": "Update dev",
         "body": "what changes",
         "state": "open",
+        "created_at": "2026-01-01T00:00:00Z",
         "merged_at": None,
         "merge_commit_sha": "e" * 40,
         "head": {"ref": "kalypso/dev", "sha": "a" * 40, "repo": ours},

@@ -21,7 +21,7 @@ from tests.observations.replay import Replay
 pytestmark = pytest.mark.usefixtures("azure")
 
 BRANCH = "kalypso-observability"
-HERE = {"record": CONTROL_PLANE}
+HERE: dict[str, Any] = {"record": CONTROL_PLANE}
 
 
 def branch(acme: Organisation) -> FolderRecord:
@@ -99,10 +99,12 @@ def test_without_the_input_nothing_is_recorded(acme: Organisation) -> None:
     assert commits(acme) == 0
 
 
-@pytest.mark.parametrize("stops", ["dry_run", "verify_only"])
-def test_a_run_that_writes_nothing_records_nothing(acme: Organisation, stops: str) -> None:
+@pytest.mark.parametrize("stops", [{"dry_run": "true"}, {"verify_only": "true"}])
+def test_a_run_that_writes_nothing_records_nothing(
+    acme: Organisation, stops: dict[str, Any]
+) -> None:
     commit = main_commit(acme)
-    check(acme, merge(acme, commit), commit, **HERE, **{stops: "true"})
+    check(acme, merge(acme, commit), commit, **HERE, **stops)
     polls.run(acme, **HERE, dry_run="true")
     assert commits(acme) == 0
 

@@ -99,7 +99,13 @@ def test_a_true_claim_about_a_merge(
     )
     assert outcome.summary.startswith("## kalypso check-promote: the inputs for `dev` are right\n")
     assert "Nothing was written. The inputs match" in outcome.summary
-    assert outcome.document.outputs() == {"verdict": "", "clusters": "{}", "promoted-to": "[]"}
+    assert outcome.document.outputs() == {
+        "verdict": "",
+        "clusters": "{}",
+        "promoted-to": "[]",
+        "events": "[]",
+        "more-events": "{}",
+    }
     assert acme.writes() == []
     assert acme.dispatches() == []
     assert acme.clock() == acme.clock.start.replace(second=1)  # the merge: no time has passed

@@ -97,7 +97,7 @@ def read_look(
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedLooks:
     """Looks beside the record at `head`: the record after them, and the write if it differs."""
 
     head: str
@@ -113,7 +113,7 @@ def compare(
     repositories: Repositories,
     thresholds: Thresholds,
     message: str,
-) -> Compared:
+) -> ComparedLooks:
     """Compare looks with the newest record. Raises KalypsoError if that cannot be read."""
     head, before = read_record(branch)
     records, warnings = after_looks(before, looks, repositories, thresholds)
@@ -124,7 +124,7 @@ def compare(
         for event in events_between(old, new, thresholds)
     ]
     write = push_of_records(branch, head, before, records, message)
-    return Compared(head, records[-1], write, warnings, tuple(happened) if write else ())
+    return ComparedLooks(head, records[-1], write, warnings, tuple(happened) if write else ())
 
 
 def record_looks(
@@ -133,8 +133,8 @@ def record_looks(
     context: CommandContext,
     thresholds: Thresholds,
     message: str,
-    compared: Compared | None = None,
-) -> tuple[Compared, str]:
+    compared: ComparedLooks | None = None,
+) -> tuple[ComparedLooks, str]:
     """Write looks; compare them with the newer record if another recorder was faster.
 
     `compared` is the first comparison, if it was made. Return the last one, and the record's
@@ -142,7 +142,7 @@ def record_looks(
     """
     known = [compared] if compared else []
 
-    def attempt() -> tuple[Compared, str]:
+    def attempt() -> tuple[ComparedLooks, str]:
         now = (
             known.pop()
             if known

@@ -222,13 +222,13 @@ def _applications(environment: str, targets: Iterable[DeploymentTarget]) -> Iter
         yield BranchTargets(environment, repository, branch, tuple(lines.values()))
 
 
-Ask = Callable[[FollowedTree], "Answer | None"]
+Ask = Callable[[FollowedTree], "BranchAnswer | None"]
 """What clusters report of a branch; None for a branch that was not asked for."""
 
 
 def reported_of(environment: EnvironmentTargets, ask: Ask) -> Iterator[Reported]:
     """Yield what clusters report of each branch that holds targets of an environment."""
-    platform: list[tuple[Answer, Mapping[BranchKey, Sequence[ChildKustomization]]]] = []
+    platform: list[tuple[BranchAnswer, Mapping[BranchKey, Sequence[ChildKustomization]]]] = []
     for branch in environment.platform:
         answer = ask(branch.followed)
         if answer is not None:
@@ -246,7 +246,7 @@ def reported_of(environment: EnvironmentTargets, ask: Ask) -> Iterator[Reported]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BranchAnswer:
     """The reports of all sources that answer, the problems of the others, and warnings."""
 
     reports: tuple[ClusterReport, ...]
@@ -263,16 +263,16 @@ class AskedSources:
 
     def __init__(self, reports: AddedReports) -> None:
         self._sources = reports.sources
-        self._known: dict[FollowedTree, Answer] = {}
+        self._known: dict[FollowedTree, BranchAnswer] = {}
         self._of_fleet: dict[int, FleetAnswer | KalypsoError] = {}
 
-    def __call__(self, followed: FollowedTree) -> Answer:
+    def __call__(self, followed: FollowedTree) -> BranchAnswer:
         """Return what the sources report of a branch."""
         if followed not in self._known:
             self._known[followed] = self._ask(followed)
         return self._known[followed]
 
-    def _ask(self, followed: FollowedTree) -> Answer:
+    def _ask(self, followed: FollowedTree) -> BranchAnswer:
         read: list[ClusterReport] = []
         problems: list[Problem] = []
         warnings: list[Problem] = []
@@ -286,7 +286,7 @@ class AskedSources:
                     warnings += told
             except KalypsoError as error:
                 problems += error.problems
-        return Answer(tuple(read), tuple(problems), tuple(warnings))
+        return BranchAnswer(tuple(read), tuple(problems), tuple(warnings))
 
     def _fleet(self, number: int, source: FleetReports) -> FleetAnswer:
         """Return the answer of a source about all branches; it is asked once."""

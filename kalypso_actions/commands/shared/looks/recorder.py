@@ -18,7 +18,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.look import Look, record_looks
 from kalypso_actions.commands.shared.looks.promotions import read_promotions
 from kalypso_actions.commands.shared.looks.read import (
-    Answer,
+    BranchAnswer,
     EnvironmentTargets,
     Reported,
     read_environments,
@@ -164,9 +164,9 @@ def _reported(
 ) -> Iterator[Reported]:
     """Yield what a look has seen of an environment; a run asks for no application's branch."""
 
-    def ask(followed: FollowedTree) -> Answer | None:
+    def ask(followed: FollowedTree) -> BranchAnswer | None:
         place = repository_key(followed.repository_url), followed.branch, followed.folder
-        return Answer(tuple(seen[place])) if place in seen else None
+        return BranchAnswer(tuple(seen[place])) if place in seen else None
 
     return reported_of(environment, ask)
 
