@@ -139,7 +139,7 @@ def test_without_a_place_for_the_cache_the_tables_are_in_memory(recorded: Record
 
 def test_a_line_that_does_not_parse_names_its_commit(recorded: Recorded) -> None:
     head, before = read_record(recorded.branch)
-    write = push_of_record(recorded.branch, head, before, ObservationRecord(), "Observe")
+    write = push_of_records(recorded.branch, head, before, [ObservationRecord()], "Observe")
     assert write is not None
     changes = {**write.changes, "observed.tsv": b"dev\n"}
     broken = recorded.branch.carry_out(replace(write, changes=changes), AT)
