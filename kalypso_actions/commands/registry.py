@@ -580,7 +580,7 @@ def app_permissions(commands: Iterable[str] = COMMANDS) -> dict[str, Level]:
 
     Raises KeyError for an unknown command.
     """
-    rows = (row for command in commands for row in COMMANDS[command].permissions)
+    rows = (row for command in commands for row in ACTIONS[command].permissions)
     # An App of before works without them, until people write a policy.
     of_apps = (row for row in rows if row not in POLICY)
     levels = highest(row for row in of_apps if row.name not in OF_JOBS_ALONE)

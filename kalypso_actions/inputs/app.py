@@ -450,6 +450,22 @@ class AppDeployInputs(AppInputs, AppChainInputs):
             "archives of services. If it fails, nothing is proposed."
         ),
     ] = ""
+    mode: Annotated[
+        Literal["all", "render", "scan", "propose"],
+        Option(
+            "all, or one of three jobs, so that the scan runs without secrets: render keeps files "
+            "for it, scan runs it, propose opens the pull request for the scanned tree."
+        ),
+    ] = "all"
+    scan_files: Annotated[
+        str, Option("The folder of these files, which is an artifact of the run.")
+    ] = "kalypso-tree"
+    scanned_tree: Annotated[
+        str, Option("With mode propose: the output digest of the job that rendered.")
+    ] = ""
+    scan_result: Annotated[str, Option("With mode propose: the result of the job of the scan.")] = (
+        ""
+    )
     auto_merge: Annotated[
         Literal["none", "always"], Option("Merge the pull request automatically: none, always.")
     ] = "none"

@@ -105,7 +105,18 @@ def app_check_summary(
 
 
 DeployAction = Literal[
-    "none", "withdraw", "create", "update", "leave", "stop", "wait", "refused", "nothing", ""
+    "none",
+    "withdraw",
+    "create",
+    "update",
+    "leave",
+    "stop",
+    "wait",
+    "refused",
+    "nothing",
+    "rendered",
+    "scanned",
+    "",
 ]
 
 HEADLINES: Final[Mapping[str, str]] = {
@@ -118,6 +129,8 @@ HEADLINES: Final[Mapping[str, str]] = {
     "wait": "{version} waits for {environment}",
     "refused": "{version} is refused for {environment}",
     "nothing": "{environment} has no commit to deploy",
+    "rendered": "{version} is rendered for {environment}",
+    "scanned": "the scan lets {version} into {environment}",
     "": "{environment} was not deployed",
 }
 
@@ -134,6 +147,7 @@ class AppDeployDocument(ChainDocument):
         "pull-request-number": "The number of the pull request.",
         "pull-request-url": "The page of the pull request.",
         "digest": "A hash of the tree.",
+        "scan": "With mode render: true if the job of the scan must look at the tree.",
         "images": "The images of the manifests (JSON).",
     }
 
@@ -146,6 +160,7 @@ class AppDeployDocument(ChainDocument):
     reason: str = ""
     changed: bool = False
     digest: str = ""
+    scan: bool = False
     targets: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     pull_request_number: int | None = None

@@ -29,7 +29,7 @@ SCHEDULE: Final = "schedule"
 """The event of a cron expression."""
 
 ALWAYS: Final = "${{ !cancelled() }}"
-"""The condition of a step that runs even after a failure."""
+"""The condition of a step or job that runs even after a failure."""
 
 FILTERS: Final = frozenset(
     {

@@ -31,6 +31,7 @@ from kalypso_sandbox.store import (
 )
 from kalypso_sandbox.workflow_runner.clock import RunnerClock
 from kalypso_sandbox.workflow_runner.jobs import (
+    ALWAYS,
     ARTIFACT_ACTIONS,
     Job,
     Step,
@@ -378,7 +379,8 @@ class WorkflowRunner:
         except BaseException:
             self.conclude(record, "cancelled")
             raise
-        conclusion = "failure" if done and done[-1].exit_code else "success"
+        results = [result.get("result") for result in self.needs(run).values()]
+        conclusion = "failure" if "failure" in results else "success"
         self.conclude(record, conclusion)
         self.record_completion(run, record.id if record else run.event.id, conclusion)
         return done
@@ -415,6 +417,7 @@ class WorkflowRunner:
         for job, job_record in zip(run.jobs, records, strict=True):
             if not self.is_wanted(run, job):
                 self.conclude(job_record, "skipped")
+                self.keep_result(run, job, "skipped")
                 continue
             job_record.environment = filled(job.environment, self.contexts(run))
             self.before_job(run, job_record)
@@ -422,10 +425,7 @@ class WorkflowRunner:
             self.clock.sleep(LATENCY)
             failed = self._job(run, job, job_record, done, run_id, number)
             self.conclude(job_record, "failure" if failed else "success")
-            if failed:
-                for other in records[records.index(job_record) + 1 :]:
-                    self.conclude(other, "skipped")
-                break
+            self.keep_result(run, job, "failure" if failed else "success")
         return done
 
     def _job(
@@ -452,8 +452,7 @@ class WorkflowRunner:
             if step.action not in ARTIFACT_ACTIONS:
                 done.append(completed)
             failed = failed or bool(completed.exit_code and not step.may_fail)
-        if not failed:
-            self.keep_outputs(run, job, outputs)
+        self.keep_outputs(run, job, outputs)
         return failed
 
     def contexts(self, run: Run) -> dict[str, Any]:
@@ -461,19 +460,31 @@ class WorkflowRunner:
         return self._runner_environment.contexts(run, "", {})
 
     def keep_outputs(self, run: Run, job: Job, steps: Mapping[str, Any]) -> None:
-        """Keep the outputs of a job that has succeeded; `steps` is its context of that name."""
+        """Keep the outputs of a job; `steps` is its context of that name."""
         given = {name: filled(text, {"steps": steps}) for name, text in job.outputs.items()}
-        self._needs(run)[job.name] = {"outputs": given}
+        self.needs(run).setdefault(job.name, {})["outputs"] = given
 
-    def _needs(self, run: Run) -> dict[str, Any]:
+    def keep_result(self, run: Run, job: Job, result: str) -> None:
+        """Keep the result of a job: success, failure or skipped."""
+        self.needs(run).setdefault(job.name, {})["result"] = result
+
+    def needs(self, run: Run) -> dict[str, Any]:
+        """Return the context `needs` of a run: outputs and result of each job, by name."""
         return self.outputs.setdefault((run.event.id, run.workflow.path), {})
 
     def is_wanted(self, run: Run, job: Job) -> bool:
-        """Return whether the condition of a job holds."""
-        if not job.condition:
+        """Return whether a job runs: its condition holds, and the jobs that it needs succeeded.
+
+        The condition `ALWAYS` lets it run whatever became of them.
+        """
+        needs = self.needs(run)
+        if job.condition == ALWAYS:
             return True
+        results = {needs.get(name, {}).get("result", "success") for name in job.needs}
+        if not job.condition or results - {"success"}:
+            return not results - {"success"}
         contexts = self.contexts(run)
-        contexts["needs"] = self._needs(run)
+        contexts["needs"] = needs
         expression = job.condition.removeprefix("${{").removesuffix("}}")
         return bool(filled(f"${{{{ {expression} }}}}", contexts))
 
@@ -485,6 +496,7 @@ class WorkflowRunner:
         contexts = self._runner_environment.contexts(run, token, secrets)
         environment = filled(job.environment, contexts)
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)
+        contexts["needs"] = self.needs(run)
         inputs = {name: filled(text, contexts) for name, text in step.inputs.items()}
         workspace = self.folder / f"workspace-{number:02}-{job.name}"
         if step.action in ARTIFACT_ACTIONS:

@@ -76,19 +76,23 @@ class Jobs:
     def run(self, run: Run) -> list[FinishedJob]:
         """Run the jobs of a workflow in the order of their needs, and return them.
 
-        A job is skipped unless all that it needs have succeeded; a job whose condition does not
-        hold is left out.
+        A job is skipped unless all that it needs have succeeded, or its condition is `ALWAYS`; a
+        job whose condition does not hold is left out.
         """
         record = self._workflows.record(run.event)
         finished: dict[str, FinishedJob] = {}
         run_id = record.id if record else run.event.id
-        for job in filter(lambda job: self._workflows.is_wanted(run, job), run.jobs):
-            may_run = all(finished[name].outcome.result == "success" for name in job.needs)
-            finished[job.name] = self._job(run, job, run_id, skipped=not may_run)
+        for job in run.jobs:
+            is_wanted = self._workflows.is_wanted(run, job)
+            if job.condition and not is_wanted:
+                self._workflows.keep_result(run, job, "skipped")
+                continue
+            finished[job.name] = self._job(run, job, run_id, skipped=not is_wanted)
             self.finished.append(finished[job.name])
-            steps = finished[job.name].outcome.steps
-            outputs = {name: {"outputs": given} for name, given in steps.items()}
+            outcome = finished[job.name].outcome
+            outputs = {name: {"outputs": given} for name, given in outcome.steps.items()}
             self._workflows.keep_outputs(run, job, outputs)
+            self._workflows.keep_result(run, job, outcome.result)
         failed = any(job.outcome.result != "success" for job in finished.values())
         conclusion = "failure" if failed else "success"
         self._workflows.conclude(record, conclusion)
@@ -110,7 +114,12 @@ class Jobs:
             self.tokens |= {token, variables.get("ACTIONS_ID_TOKEN_REQUEST_TOKEN", token)}
             act_job = act.Job(
                 name=job.name,
-                workflow=job_file.alone(self._file(run), job.name, self._folder / "artifacts"),
+                workflow=job_file.alone(
+                    self._file(run),
+                    job.name,
+                    self._folder / "artifacts",
+                    self._workflows.needs(run),
+                ),
                 checkout=self._checkout(run, folder / "checkout"),
                 event=event.name,
                 payload=event.payload,

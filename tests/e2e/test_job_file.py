@@ -39,6 +39,9 @@ def test_a_job_that_needs_outputs_of_another_is_refused() -> None:
     file = FILE.replace(b"echo $A", b"echo ${{ needs.verify.outputs.commit }}")
     with pytest.raises(ValueError, match="the job deploy uses outputs of others"):
         alone(file, "deploy")
+    needs = {"verify": {"outputs": {"commit": "4c1f0d2"}, "result": "success"}}
+    written = yaml.load(alone(file, "deploy", needs=needs), yaml.BaseLoader)
+    assert written["jobs"]["deploy"]["steps"][0]["run"] == "echo 4c1f0d2"
 
 
 def test_a_condition_on_the_event_stays() -> None:

@@ -10,6 +10,8 @@ What happens if …
 - the configs change while a promotion is proposed: the proposal gets the new configs.
 - people close the pull request of a commit: the commit stays out until a person names it. The
   closed proposal of a configuration stays out until the configs or the commit change.
+- a scan runs in a job of its own, without secrets (`mode`): the job before it renders and keeps the
+  files that it sees; the job after it renders again, and proposes only a tree with the scanned id.
 - rendering or the scan refuses the tree: the commit gets a failure with the reason, the older pull
   request stays, and the commit counts again when the configs change or a person names it.
 """
@@ -96,12 +98,18 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.application_document import (
     AppDeployDocument,
     ApplicationProposal,
+    DeployAction,
     app_deploy_summary,
     application_body,
 )
 from kalypso_actions.report.documents import ProblemEntry
 
 SCAN: Final = "scan"
+TREE: Final = "tree"
+IMAGES: Final = "images"
+CHARTS: Final = "charts"
+COMMIT: Final = "commit"
+"""The files of a scan; the hook gets the first three as $KALYPSO_TREE and so on."""
 RECORDS: Final = (RecordTrees, PostStatus, StartWorkflow)
 """The writes without which a proposal stands: their refusal is a problem, and the run goes on."""
 
@@ -113,6 +121,8 @@ def app_deploy(inputs: AppDeployInputs, context: CommandContext) -> CommandResul
     cannot be read, or others keep changing it, and UsageError for a commit without a version
     record, for inputs that contradict the record, and for a start that the account must not make.
     """
+    if inputs.mode == "scan":
+        return _scan_kept_files(inputs, context)
     asked: list[PersonsInput] = ["allow-rollback"] if inputs.allow_rollback else []
     asked += ["allow-removals"] if inputs.allow_removals else []
     is_person = checked_start(context, asked).bot is None
@@ -124,8 +134,8 @@ class Deployment:
     """The decision of a run, with all that it was made from.
 
     `commit` is the commit that the environment should have. Without a `decision`, the tree cannot
-    be made, or the scan refused it. `refusal` is the reason. `closed` are the numbers of the pull
-    requests that people closed.
+    be made, or the scan refused it; `refusal` is the reason. `to_scan`: the scan's job must look at
+    the tree. `waits_for` is the reason to write nothing yet.
     """
 
     inputs: AppDeployInputs
@@ -139,6 +149,8 @@ class Deployment:
     decision: ProposalDecision | None = None
     refusal: str = ""
     hook: HookRun | None = None
+    to_scan: bool = False
+    waits_for: str = ""
 
     @property
     def is_promotion(self) -> bool:
@@ -196,11 +208,16 @@ def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) 
     restrictions = Restrictions(rejected, tuple(again))
     decision = proposal_decision.decide(proposed, present, restrictions, force=force)
     deployment = replace(deployment, own=own, decision=decision)
-    if inputs.scan and decision.action in {"create", "update"} and not inputs.dry_run:
-        hook = _scan(deployment, context)
-        deployment = replace(deployment, hook=hook)
-        if hook.failed:
-            deployment = replace(deployment, decision=None, refusal=hook.reason)
+    if inputs.scan and decision.action in {"create", "update"}:
+        if inputs.mode == "render":
+            write_scan_files(deployment, context.runtime.job.workspace / inputs.scan_files)
+            deployment = replace(deployment, to_scan=True)
+        elif inputs.mode == "propose":
+            deployment = _judged_scan(deployment)
+        elif not inputs.dry_run:
+            with TemporaryDirectory() as folder:
+                write_scan_files(deployment, Path(folder))
+                deployment = _scanned(deployment, _scan(inputs, Path(folder), context))
     return _carry_out(deployment, context)
 
 
@@ -280,31 +297,80 @@ def _proposed(moment: ApplicationMoment, commit: str, changes: TreeChanges) -> P
     )
 
 
-def _scan(deployment: Deployment, context: CommandContext) -> HookRun:
+def write_scan_files(deployment: Deployment, folder: Path) -> None:
+    """Write the files that a scan sees: the tree, its images, the archives of services.
+
+    Raises UsageError for a folder with other files, which the scan would see.
+    """
+    if folder.is_dir() and any(folder.iterdir()):
+        raise UsageError(f"scan-files {folder} has files", advice="name a new folder")
+    for path, content in deployment.tree.changes.files.items():
+        write_file(folder / TREE, path, content)
+    for path, content in deployment.tree.generated.archives.items():
+        write_file(folder / CHARTS, path.replace("/", "-"), content)
+    images = "".join(f"{name}\n" for name in _images(deployment.tree))
+    write_file(folder, IMAGES, images.encode())
+    write_file(folder, COMMIT, deployment.commit.encode())
+
+
+def _scan(inputs: AppDeployInputs, folder: Path, context: CommandContext) -> HookRun:
     """Run the user's command on the rendered tree, before anything is written."""
-    with TemporaryDirectory() as folder:
-        tree, images, charts = (Path(folder, name) for name in ("tree", "images", "charts"))
-        charts.mkdir()
-        for path, content in deployment.tree.generated.archives.items():
-            write_file(charts, path.replace("/", "-"), content)
-        for path, content in deployment.tree.changes.files.items():
-            write_file(tree, path, content)
-        names = sorted({image for each in deployment.tree.images.values() for image in each})
-        images.write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
-        about = {
-            "environment": deployment.moment.name,
-            "commit": deployment.commit,
-            "tree": str(tree),
-            "images": str(images),
-            "charts": str(charts),
-        }
-        return run_hook(SCAN, deployment.inputs.scan, context.runtime, about)
+    places = {name: folder / name for name in (TREE, IMAGES, CHARTS)}
+    places[CHARTS].mkdir(exist_ok=True)
+    about = {
+        "environment": inputs.environment,
+        "commit": (folder / COMMIT).read_text(encoding="utf-8"),
+        **{name: str(place.resolve()) for name, place in places.items()},
+    }
+    return run_hook(SCAN, inputs.scan, context.runtime, about)
+
+
+def _scanned(deployment: Deployment, hook: HookRun) -> Deployment:
+    """Return the deployment after the scan."""
+    refused = {"decision": None, "refusal": hook.reason} if hook.failed else {}
+    return replace(deployment, hook=hook, **refused)  # type: ignore[arg-type]
+
+
+def _judged_scan(deployment: Deployment) -> Deployment:
+    """Return the deployment after the job of the scan has ended: only its tree is proposed."""
+    inputs = deployment.inputs
+    if inputs.scanned_tree != deployment.proposed.digest:
+        reason = "has changed since the scan" if inputs.scanned_tree else "was not scanned"
+        return replace(deployment, waits_for=f"the tree {reason}; the next run scans it")
+    if inputs.scan_result == "success":
+        return deployment
+    return replace(
+        deployment, decision=None, refusal=f"the job of the scan ended with {inputs.scan_result!r}"
+    )
+
+
+def _scan_kept_files(inputs: AppDeployInputs, context: CommandContext) -> CommandResult:
+    """Run the scan in a job without secrets; nothing else is read or written."""
+    folder = context.runtime.job.workspace / inputs.scan_files
+    if not (folder / COMMIT).is_file():
+        raise UsageError(
+            f"scan-files {folder} has no files of a run with mode render",
+            advice="download the artifact of that job before",
+        )
+    hook = _scan(inputs, folder, context)
+    problem = Problem(hook.reason, advice="see its output; the tree is not proposed")
+    document = AppDeployDocument(
+        environment=inputs.environment,
+        action="refused" if hook.failed else "scanned",
+        reason=hook.reason if hook.failed else "",
+        problems=ProblemEntry.all_of([problem] if hook.failed else []),
+    )
+    context.runtime.log(f"{document.headline}.")
+    summary = app_deploy_summary(document, context.url(context.control_plane), hook.summary())
+    return CommandResult(document, summary, hook.failed)
 
 
 def _carry_out(deployment: Deployment, context: CommandContext) -> CommandResult:
     writes = DeployWrites(deployment, context.runtime.job.run_url)
     ends = writes.auto_merge_ends(context)
     planned = writes.in_order(context)
+    if deployment.inputs.mode == "render" or deployment.waits_for:
+        ends = planned = ()
     if deployment.inputs.dry_run:
         document = _document(deployment, Done())
         return dry_run_result("app deploy", document, (*ends, *planned), context)
@@ -565,6 +631,14 @@ def _nothing(moment: ApplicationMoment, context: CommandContext) -> CommandResul
     return CommandResult(document, app_deploy_summary(document, context.url(context.control_plane)))
 
 
+def _action(deployment: Deployment) -> DeployAction:
+    if deployment.decision is None:
+        return "refused"
+    if deployment.waits_for:
+        return "wait"
+    return "rendered" if deployment.inputs.mode == "render" else deployment.decision.action
+
+
 def _document(deployment: Deployment, done: Done) -> AppDeployDocument:
     """Return the document of what was decided, and done."""
     moment, decision, findings = deployment.moment, deployment.decision, deployment.tree.findings
@@ -574,6 +648,9 @@ def _document(deployment: Deployment, done: Done) -> AppDeployDocument:
     if deployment.hook and deployment.hook.failed:
         advice = "see its output; the tree is not proposed"
         problems.append(Problem(deployment.hook.reason, advice=advice))
+    elif deployment.refusal and not findings.problems:
+        advice = "see the log of that job; the tree is not proposed"
+        problems.append(Problem(deployment.refusal, advice=advice))
     warnings = [*findings.warnings, *done.warnings]
     if decision and decision.action == "stop":
         advice = "to propose it again, start deploy with this commit, or with force"
@@ -584,8 +661,9 @@ def _document(deployment: Deployment, done: Done) -> AppDeployDocument:
         commit=deployment.commit,
         version=deployment.release.version,
         promoted=deployment.is_promotion,
-        action=decision.action if decision else "refused",
-        reason=deployment.refusal or (decision.reason if decision else ""),
+        action=_action(deployment),
+        reason=deployment.refusal or deployment.waits_for or (decision.reason if decision else ""),
+        scan=deployment.to_scan,
         changed=any(outcome != "unchanged" for _, outcome in done.pulls.values()),
         digest=deployment.proposed.digest,
         images=_images(deployment.tree),
