@@ -12,6 +12,7 @@ from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -30,6 +31,7 @@ from kalypso_sandbox import Sandbox
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
+from tests.sandbox.reader import Reader
 from tools.reference.schemas import REFERENCE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -307,3 +309,44 @@ def test_it_ends_with_the_report(played: Played) -> None:
     }
     states = {item["environment"]: item["state"] for item in report["pipeline"]["environments"]}
     assert [states[name]["text"] for name in ("dev", "stage")] == ["Deployed", "Deployed"]
+
+
+@pytest.mark.slow
+def test_every_url_that_the_story_prints_or_posts_opens(played: Played) -> None:
+    """A browser finds a page for each, in the sandbox that serves the folder later."""
+    folder = Path(played.document.dir)
+    with Sandbox(folder, Programs(MACHINE), now=lambda: NOON) as sandbox:
+        written = [played.document.to_json(), played.timeline]
+        files = (folder / "runs").rglob("*")
+        written += [file.read_text() for file in files if file.suffix in {".txt", ".md"}]
+        written += [
+            (folder / "report" / name).read_text() for name in ("index.html", "report.json")
+        ]
+        for repository in sandbox.store.repositories.values():
+            written += [status.target_url or "" for status in repository.statuses]
+            for issue in repository.issues.values():
+                written += [issue.title, issue.body or "", *(each.body for each in issue.comments)]
+        pattern = re.compile(re.escape(played.document.url) + r"[^\s\"'<>()\[\]{}|`\\]*")
+        urls = {url.rstrip(".,;:!") for text in written for url in pattern.findall(text)}
+        assert {"commit", "pull", "blob", "actions"} <= {path_of(url, 3) for url in urls}
+        reader = Reader(sandbox)
+        pages = {url: reader.open(urlsplit(url).path).status for url in urls if is_page(url)}
+        assert {url for url, status in pages.items() if status not in {200, 303}} == set()
+
+
+def path_of(url: str, part: int) -> str:
+    """Return a part of a URL's path: the owner is the first."""
+    return [*urlsplit(url).path.split("/"), "", "", ""][part]
+
+
+def is_page(url: str) -> bool:
+    """Return whether a URL is for people: the API, Azure and Argo CD are for programs."""
+    return path_of(url, 1) not in {
+        "repos",
+        "graphql",
+        "providers",
+        "msi",
+        "api",
+        "_argocd",
+        "_services",
+    }
