@@ -172,6 +172,7 @@ def _map(document: StatusDocument) -> Map:
     }
     commits = {name: each.commit.commit if each.commit else "" for name, each in known.items()}
     commits[MAIN] = document.main.commit if document.main else ""
+    skips = any(_skips(places[name], places[to]) for name, ends in ways.items() for to in ends)
     nodes = [_main(document, *places[MAIN])]
     nodes += [_node(each, *places[name]) for name, each in known.items()]
     arrows = [
@@ -183,7 +184,7 @@ def _map(document: StatusDocument) -> Map:
         nodes,
         arrows,
         MARGIN + max(x for x, _ in places.values()) + WIDTH,
-        MARGIN + max(y for _, y in places.values()) + HEIGHT + BELOW,
+        MARGIN + max(y for _, y in places.values()) + HEIGHT + (BELOW if skips else 0),
     )
 
 
@@ -236,7 +237,7 @@ def _segments(clusters: Mapping[str, int]) -> list[Segment]:
 
 def _arrow(start: tuple[int, int], end: tuple[int, int], *, moves: bool) -> Arrow:
     """Return an arrow to the node at `end`; one that skips a column goes below the nodes."""
-    if end[0] - start[0] > WIDTH + BETWEEN:
+    if _skips(start, end):
         x, y, to_x, to_y = start[0] + WIDTH // 2, start[1], end[0] + WIDTH // 2, end[1] + HEIGHT + 2
         path = (
             f"M{x} {y + HEIGHT} C{x} {y + HEIGHT + BELOW} {to_x} {to_y + BELOW} {to_x} {to_y + 6}"
@@ -247,6 +248,10 @@ def _arrow(start: tuple[int, int], end: tuple[int, int], *, moves: bool) -> Arro
     half = (to_x - x) / 2
     path = f"M{x} {y} C{x + half:g} {y} {to_x - half:g} {to_y} {to_x - 6} {to_y}"
     return Arrow(path, f"M{to_x - 9} {to_y - 5} L{to_x} {to_y} L{to_x - 9} {to_y + 5} Z", moves)
+
+
+def _skips(start: tuple[int, int], end: tuple[int, int]) -> bool:
+    return end[0] - start[0] > WIDTH + BETWEEN
 
 
 def _cut(text: str, most: int) -> str:

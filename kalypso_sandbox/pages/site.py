@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import re
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -34,6 +35,8 @@ FOLDER: Final = Path(__file__).parent
 
 CSRF_FIELD: Final = "sandbox-token"
 """The field of each form with the token that only a page of this sandbox knows."""
+
+COMMIT_ID: Final = re.compile(r"\b([0-9a-f]{7})[0-9a-f]{33}\b")
 
 MAX_FORM: Final = 4 << 20
 """The largest form, in bytes: a file of a repository fits."""
@@ -167,6 +170,7 @@ class Site:
             mark=lambda state: MARKS[LOOKS.get(state or "", "")],
             markdown=markdown,
             segment=segment,
+            short=short,
             **values,
         )
         content = text.encode("utf-8", "backslashreplace")
@@ -227,6 +231,11 @@ def to(path: str) -> Response:
 def segment(text: str) -> str:
     """Return a text as a part of a URL; slashes stay."""
     return quote(text.encode("utf-8", "surrogateescape"))
+
+
+def short(text: str) -> str:
+    """Return a text with short ids of commits."""
+    return COMMIT_ID.sub(r"\1", text)
 
 
 def _digest(text: str) -> str:

@@ -203,6 +203,8 @@ def test_a_file_is_edited_on_its_branch(github: ApiClient, reader: Reader) -> No
         assert (late.status, late.text.count("has changed since")) == (422, 1)
     assert [event.actor for event in github.events("push")][-1] == "somebody"
     editor = reader.open(f"{HOME}/edit/main/a.txt")
+    same = reader.send(editor, "a.txt", into="branch")
+    assert (same.status, "nothing has changed" in same.text) == (422, True)
     reader.send(editor, "a.txt", delete="1", into="branch")
     assert "a.txt" not in github.git.files("main")
 
