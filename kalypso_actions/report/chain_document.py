@@ -399,7 +399,6 @@ class StartScheduleDocument(ChainDocument):
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "environments": "The environments where schedule was started (JSON).",
-        **EVENT_OUTPUTS,
     }
 
     schema_name: str = Field("kalypso.start-schedule/v1", alias="schema")
