@@ -315,6 +315,29 @@ GROUPS: Final = {
 """The commands by the occasion on which people need them; plug-ins are a group of their own."""
 
 APP_COMMANDS: Final = {
+    "app init": LazyCommand(
+        "init",
+        "Set up three repositories, empty or not, as an application's source, configs and GitOps.",
+        """\
+Writes the workflows, the order of environments and their branches. An empty
+source also gets a sample chart and Workload. In upstream's set-up, it replaces
+upstream's workflows, except the one that builds the image. Shows the changes
+before it writes, and leaves people's files alone. It can run again at any time.
+At the end, it lists the tasks that are left to you.
+
+It uses the token in KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN.
+""",
+        examples=("kalypso app init --source-repository acme/shop --dry-run",),
+        failure="a problem, or no consent",
+    ),
+    "app register": LazyCommand(
+        "init",
+        "Print the registration of an application for the control plane.",
+        examples=(
+            "kalypso app register --source-repository acme/shop --workspace shop-team "
+            "--control-plane acme/control-plane",
+        ),
+    ),
     "app render": LazyCommand(
         "local_commands",
         "Compute the GitOps tree of an application for one environment.",

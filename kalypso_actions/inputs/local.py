@@ -453,7 +453,86 @@ def _clusters_of_environments(pairs: tuple[str, ...]) -> tuple[str, ...]:
     return pairs
 
 
-class InitInputs(Inputs):
+class OnboardingInputs(Inputs):
+    """What `kalypso init` and `kalypso app init` have in common."""
+
+    action: Annotated[
+        str,
+        AfterValidator(_action),
+        Option(
+            "The actions that the workflows use; default: those of this version, pinned to their "
+            "commit.",
+            "OWNER/NAME@REF",
+        ),
+    ] = ""
+    pull_request: Annotated[
+        bool,
+        Option(
+            "Open a pull request for each branch instead of pushing to it. Missing "
+            "branches are created."
+        ),
+    ] = False
+    update_workflows: Annotated[
+        bool, Option("Also overwrite workflow files that differ from the templates.")
+    ] = False
+    delete_upstream_workflows: Annotated[
+        bool, Option("Also delete upstream's workflow files that are no longer used.")
+    ] = False
+    dry_run: DryRun = False
+    yes: Annotated[bool, Option("Write without asking.")] = False
+    token: Annotated[SecretStr, Option("Token for GitHub's API and git.")] = SecretStr("")
+
+
+class AppInitInputs(OnboardingInputs):
+    """Inputs of `kalypso app init`."""
+
+    source_repository: Annotated[
+        RepositoryName,
+        Field(min_length=1),
+        Option("The application's source on GitHub.", "OWNER/NAME"),
+    ]
+    configs_repository: Annotated[
+        RepositoryName,
+        Option("Its configs; default: the name of the source with -configs.", "OWNER/NAME"),
+    ] = ""
+    gitops_repository: Annotated[
+        RepositoryName,
+        Option(
+            "Its GitOps repository; default: the name of the source with -gitops.", "OWNER/NAME"
+        ),
+    ] = ""
+    environments: Annotated[
+        List,
+        AfterValidator(_environments),
+        Option(
+            "The environments and rings, in the order of promotion. Default: those of the source; "
+            "dev,dev-green,stage for a new one.",
+            "NAMES",
+        ),
+    ] = ()
+
+
+class AppRegisterInputs(Inputs):
+    """Inputs of `kalypso app register`."""
+
+    workspace: Annotated[
+        str, Field(min_length=1), Option("The workspace of the team, which policies name.", "NAME")
+    ]
+    source_repository: Annotated[
+        RepositoryName,
+        Field(min_length=1),
+        Option("The application's source on GitHub.", "OWNER/NAME"),
+    ]
+    source_branch: Annotated[str, Option("The branch with the Workload.", "NAME")] = "main"
+    workload_path: Annotated[str, Option("The folder of the Workload in the source.", "PATH")] = (
+        "workload"
+    )
+    control_plane: Annotated[
+        RepositoryName, Option("The control plane, for the lines that propose it.", "OWNER/NAME")
+    ] = ""
+
+
+class InitInputs(OnboardingInputs):
     """Inputs of `kalypso init`.
 
     The two repositories are on GitHub, or clones; a clone needs no name if its origin is on GitHub.
@@ -481,15 +560,6 @@ class InitInputs(Inputs):
             "NAMES",
         ),
     ] = ()
-    action: Annotated[
-        str,
-        AfterValidator(_action),
-        Option(
-            "The actions that the workflows use; default: those of this version, pinned to their "
-            "commit.",
-            "OWNER/NAME@REF",
-        ),
-    ] = ""
     cluster_reports: Annotated[
         Literal["none", DemoClusterReports],
         Option(
@@ -506,22 +576,6 @@ class InitInputs(Inputs):
             "ENVIRONMENT=NAME",
         ),
     ] = ()
-    pull_request: Annotated[
-        bool,
-        Option(
-            "Open a pull request for each branch instead of pushing to it. Missing "
-            "branches are created."
-        ),
-    ] = False
-    update_workflows: Annotated[
-        bool, Option("Also overwrite workflow files that differ from the templates.")
-    ] = False
-    delete_upstream_workflows: Annotated[
-        bool, Option("Also delete upstream's workflow files that are no longer used.")
-    ] = False
-    dry_run: DryRun = False
-    yes: Annotated[bool, Option("Write without asking.")] = False
-    token: Annotated[SecretStr, Option("Token for GitHub's API and git.")] = SecretStr("")
 
     @property
     def in_clones(self) -> bool:

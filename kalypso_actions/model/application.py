@@ -47,6 +47,9 @@ VARIABLE_VALUE: Final = re.compile(r"[A-Za-z0-9._:/@+~-]*")
 """A value that cannot break the YAML into which it is written."""
 VARIABLE_VALUE_RULE: Final = "may hold letters, digits and . _ : / @ + ~ - only"
 
+ORDER_FILE: Final = ".github/kalypso/environments.yaml"
+"""The file of the source's main that names the environments, each with those that follow it."""
+
 VALUES_FILE: Final = "values.yaml"
 MANIFESTS_FILE: Final = "gen_manifests.yaml"
 KUSTOMIZATION_FILE: Final = "kustomization.yaml"

@@ -72,7 +72,10 @@ def fill_in(template: str, placeholders: Placeholders, name: str) -> str:
 Origin = Literal["current", "ours", "upstream", "foreign"]
 """Equal to our template; different, but with our actions; from upstream Kalypso; another."""
 
-ACTIONS: Final = "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment|rollback"
+ACTIONS: Final = (
+    "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment|rollback|"
+    "app-(?:ci|deploy|check|notify|poll|preview)"
+)
 """The names of our actions in templates, as a pattern."""
 
 USES_OURS: Final = re.compile(
@@ -80,10 +83,11 @@ USES_OURS: Final = re.compile(
     re.MULTILINE,
 )
 MENTIONS_PROMOTION: Final = re.compile(
-    r"promoted[_-]commit|checkpromote|--label promoted|utils/(?:update-status|create-pr)\.sh",
+    r"promoted[_-]commit|checkpromote|--label promoted|utils/(?:update-status|create-pr)\.sh|"
+    r"CD_BOOTSTRAP_TOKEN",
     re.IGNORECASE,
 )
-"""Matches all versions of upstream's workflows."""
+"""Matches all versions of upstream's workflows, also those of applications."""
 
 UPSTREAM: Final = frozenset(
     {
@@ -99,6 +103,9 @@ UPSTREAM: Final = frozenset(
     }
 )
 """Files of upstream's control plane without a counterpart in our templates."""
+
+FORMER_DEPLOY: Final = frozenset({f"{FOLDER}cd.yml", f"{FOLDER}cd.yaml"})
+"""What deploy.yml of an application was before."""
 
 
 def origin_of_workflow(text: str, template: str) -> Origin:
@@ -117,6 +124,8 @@ def is_upstreams_other_file(path: str, text: str, templates: Mapping[str, str]) 
     """
     if path in UPSTREAM:
         return True
+    if path in FORMER_DEPLOY and f"{FOLDER}deploy.yml" in templates:
+        return origin_of_workflow(text, "") == "upstream"
     twin = path.removesuffix(".yml") + ".yaml"
     return (
         path.endswith(".yml") and twin in templates and origin_of_workflow(text, "") == "upstream"

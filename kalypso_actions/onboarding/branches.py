@@ -222,8 +222,8 @@ class BranchPlan:
 
     @property
     def starts_chain(self) -> bool:
-        """Whether a push to the branch starts the promotion chain."""
-        return self.is_main and self.repository.role == "control plane"
+        """Whether a push to the branch starts a chain."""
+        return self.is_main and self.repository.role in {"control plane", "source"}
 
     def written(self, consent: Consent) -> tuple[OnboardingChange, ...]:
         """Return the changes that people agree to."""

@@ -2,7 +2,8 @@
 
 The files are in `kalypso_actions/starter`. Words in capitals stand for names: CONTROL_PLANE_URL,
 GITOPS_URL, GITOPS_MAIN, ENVIRONMENT, BRANCH, NEXT; for clusters also CLUSTER, CLUSTER_TYPE,
-APPLICATION, GITOPS_BRANCH.
+APPLICATION, GITOPS_BRANCH. The folder `application` is for an application's repositories, with
+APPLICATION_NAME, CONFIGS_URL, GITOPS_URL, ENVIRONMENT and PLATFORM.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ OBJECTS: Final = "control-plane/environments/"
 ENVIRONMENT: Final = "control-plane/environment/"
 GITOPS_MAIN: Final = "gitops/main/"
 GITOPS_ENVIRONMENT: Final = "gitops/environment/"
+APPLICATION: Final = "application/"
 
 GITOPS_REPO: Final = "gitops-repo.yaml"
 TARGET: Final = "    - name: ENVIRONMENT\n"
@@ -120,13 +122,27 @@ class StarterFiles:
 
     def of_gitops_main(self, setup: Setup) -> dict[str, str]:
         """Return the first files of a new GitOps repository's main: a sample workload."""
+        environments = [_names_of(environment) for environment in setup.environments]
+        return self._with_targets(GITOPS_MAIN, _names(setup), environments)
+
+    def of_application(
+        self,
+        repository: str,
+        names: Mapping[str, str],
+        environments: Sequence[Mapping[str, str]] = (),
+    ) -> dict[str, str]:
+        """Return the first files of an application's repository, with names filled in."""
+        return self._with_targets(f"{APPLICATION}{repository}/", names, environments)
+
+    def _with_targets(
+        self, folder: str, names: Mapping[str, str], environments: Sequence[Mapping[str, str]]
+    ) -> dict[str, str]:
+        """Return the files of a folder; the sample workload has a target for each environment."""
         files = {}
-        for path, text in self._texts(GITOPS_MAIN).items():
+        for path, text in self._texts(folder).items():
             head, begin, target = text.partition(TARGET)
-            targets = (
-                _fill(begin + target, _names_of(environment)) for environment in setup.environments
-            )
-            files[path] = _fill(head + ("".join(targets) if begin else ""), _names(setup))
+            targets = (_fill(begin + target, environment) for environment in environments)
+            files[path] = _fill(head + ("".join(targets) if begin else ""), names)
         return files
 
     def of_gitops_environment(self, setup: Setup) -> dict[str, str]:

@@ -31,7 +31,12 @@ from kalypso_actions.onboarding.files import (
     REPORTING,
     scalar,
 )
-from kalypso_actions.onboarding.setup import EnvironmentSetup, RepositoryRole, Setup
+from kalypso_actions.onboarding.setup import (
+    EnvironmentSetup,
+    RepositoryRole,
+    RepositorySetup,
+    Setup,
+)
 
 NAME_LIMIT: Final = 34
 """The longest name of an App, in characters."""
@@ -87,26 +92,28 @@ def closing_tasks(
     if folders:
         yield _push(written, folders)
     elif any(branch.pull_request_url for branch in written):
-        yield _merge(written)
+        yield merge_task(written, "control plane")
     yield _first_run(setup)
 
 
 def app_url(
-    setup: Setup, permissions: Mapping[str, str], *, personal: bool, name: str = "kalypso"
+    repository: RepositorySetup,
+    permissions: Mapping[str, str],
+    *,
+    personal: bool,
+    name: str = "kalypso",
+    is_private: bool = True,
 ) -> str:
     """Return the URL of the page that registers a GitHub App, with its form filled in.
 
-    The notifier is installed for the control plane alone.
+    The App belongs to the owner of the repository, whose account alone can install a private one.
     """
-    repository = setup.control_plane
     server = repository.server
     account = "" if personal else f"/organizations/{repository.owner}"
-    is_of_owner = repository.owner == setup.gitops.owner
     parameters = {
         "name": f"{name}-{repository.owner}"[:NAME_LIMIT],
         "url": repository.url,
-        # Only the owner's account can install a private App.
-        "public": "false" if name == NOTIFIER or is_of_owner else "true",
+        "public": "false" if is_private else "true",
         "webhook_active": "false",
         **permissions,
     }
@@ -146,13 +153,36 @@ def _app_links(
     permissions: Mapping[str, str],
     name: str = "kalypso",
 ) -> dict[str, str]:
-    """Return the pages that register an App, by the kind of the account that owns it."""
-    links = {}
-    if facts is None or facts.is_organization:
-        links["for the organization"] = app_url(setup, permissions, personal=False, name=name)
-    if facts is None or not facts.is_organization:
-        links["for a personal account"] = app_url(setup, permissions, personal=True, name=name)
-    return links
+    """Return the pages that register an App; the notifier is for the control plane alone."""
+    is_private = name == NOTIFIER or setup.control_plane.owner == setup.gitops.owner
+    is_organization = facts and facts.is_organization
+    return app_links(
+        setup.control_plane,
+        permissions,
+        name=name,
+        is_organization=is_organization,
+        is_private=is_private,
+    )
+
+
+def app_links(
+    repository: RepositorySetup,
+    permissions: Mapping[str, str],
+    *,
+    name: str,
+    is_organization: bool | None,
+    is_private: bool = True,
+) -> dict[str, str]:
+    """Return the pages that register an App, by the kind of the account that owns it.
+
+    `is_organization` is None if the kind is unknown.
+    """
+    accounts = {"for the organization": False, "for a personal account": True}
+    return {
+        words: app_url(repository, permissions, personal=personal, name=name, is_private=is_private)
+        for words, personal in accounts.items()
+        if is_organization in {None, not personal}
+    }
 
 
 def _credentials(setup: Setup) -> Task:
@@ -252,10 +282,11 @@ def _push(written: Sequence[WrittenBranch], folders: Mapping[RepositoryRole, str
     )
 
 
-def _merge(written: Sequence[WrittenBranch]) -> Task:
+def merge_task(written: Sequence[WrittenBranch], last: RepositoryRole) -> Task:
+    """Return the task to merge the pull requests; `last` is the repository that starts a chain."""
     return Task(
         "Merge the pull requests",
-        "In this order: the merge into main of the control plane starts the chain.",
+        f"In this order: the merge into main of the {last} starts the chain.",
         {
             f"{branch.plan.repository.name}, {branch.plan.branch}": branch.pull_request_url
             for branch in written

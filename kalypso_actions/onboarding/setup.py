@@ -13,7 +13,8 @@ from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.urls import repository_key
 
-RepositoryRole = Literal["control plane", "GitOps repository"]
+RepositoryRole = Literal["control plane", "GitOps repository", "source", "configs"]
+"""`source` and `configs` are an application's, which has a GitOps repository of its own."""
 
 
 @dataclass(frozen=True, slots=True)

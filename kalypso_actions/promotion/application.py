@@ -30,6 +30,7 @@ from typing import Final, Literal
 import yaml
 
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import (
@@ -419,9 +420,6 @@ def meaning_of_head(facts: HeadFacts) -> HeadKind:
         return "configuration" if facts.is_new_configuration else "manual"
     return "promotion" if state is ApplicationState.PROMOTED else "continuation"
 
-
-ORDER_FILE: Final = ".github/kalypso/environments.yaml"
-"""The file of the source's main that names the environments, each with those that follow it."""
 
 ORDER_ADVICE: Final = "write a list of `- name: dev`, each with `next: [stage]` if others follow"
 

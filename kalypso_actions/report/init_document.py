@@ -59,16 +59,13 @@ class InitTaskEntry(OutputDocument):
     lines: tuple[str, ...]
 
 
-class InitDocument(OutputDocument):
-    """The output of `kalypso init --output json`.
+class OnboardingDocument(OutputDocument):
+    """What `kalypso init` and `kalypso app init` have in common.
 
-    `written` means that init pushed or proposed at least one branch. `writes` are those to GitHub
+    `written` means that at least one branch was pushed or proposed. `writes` are those to GitHub
     that a dry run would make.
     """
 
-    schema_name: str = Field("kalypso.init/v1", alias="schema")
-    control_plane: str
-    gitops: str
     environments: tuple[str, ...] = ()
     written: bool = False
     branches: tuple[InitBranchEntry, ...] = ()
@@ -78,7 +75,45 @@ class InitDocument(OutputDocument):
     problems: tuple[ProblemEntry, ...] = ()
 
 
-def print_preview(console: Console, document: InitDocument) -> None:
+class InitDocument(OnboardingDocument):
+    """The output of `kalypso init --output json`."""
+
+    schema_name: str = Field("kalypso.init/v1", alias="schema")
+    control_plane: str
+    gitops: str
+
+
+class AppInitDocument(OnboardingDocument):
+    """The output of `kalypso app init --output json`."""
+
+    schema_name: str = Field("kalypso.app-init/v1", alias="schema")
+    source: str
+    configs: str
+    gitops: str
+
+
+class AppRegisterDocument(OutputDocument):
+    """The output of `kalypso app register --output json`.
+
+    `text` is the registration for the `file` of the control plane. `lines` propose it there.
+    """
+
+    schema_name: str = Field("kalypso.app-register/v1", alias="schema")
+    file: str = ""
+    text: str = ""
+    lines: tuple[str, ...] = ()
+    problems: tuple[ProblemEntry, ...] = ()
+
+
+def print_registration(console: Console, document: AppRegisterDocument) -> None:
+    """Print the registration, with the lines as comments: the output is the whole file."""
+    for line in document.lines:
+        print_line(console, f"# {line}")
+    for line in document.text.splitlines():
+        print_line(console, line)
+
+
+def print_preview(console: Console, document: OnboardingDocument) -> None:
     """Print the changes of each branch: names of new files, and diffs of all others."""
     changed = [branch for branch in document.branches if branch.files]
     for branch in changed:
@@ -93,7 +128,7 @@ def print_preview(console: Console, document: InitDocument) -> None:
         print_line(console, f"Would {write.line}")
 
 
-def print_result(console: Console, document: InitDocument, *, in_clones: bool) -> None:
+def print_result(console: Console, document: OnboardingDocument, *, in_clones: bool) -> None:
     """Print the result for each branch."""
     for branch in document.branches:
         if branch.pull_request_url:

@@ -13,8 +13,9 @@ import yaml
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.planning.application.services import read_services
-from kalypso_actions.promotion.application import ORDER_FILE, read_order
+from kalypso_actions.promotion.application import read_order
 from kalypso_actions.promotion.environments import first_environments
 from kalypso_actions.sources.yaml_documents import parse_yaml
 from kalypso_placement.hub import HubObjects, ocm_objects

@@ -15,7 +15,6 @@ from kalypso_actions.model.github import RepositoryFacts
 from kalypso_actions.onboarding.branches import BranchPlan, Consent, OnboardingChange, WrittenBranch
 from kalypso_actions.onboarding.open_tasks import (
     Task,
-    app_url,
     closing_tasks,
     continued_subjects,
     issuer,
@@ -215,8 +214,8 @@ def test_the_environments_of_a_second_identity_are_named() -> None:
 def test_an_app_for_two_owners_is_public() -> None:
     made = setup("https://github.com")
     other = replace(made, gitops=replace(made.gitops, name="other/go"))
-    urls = [app_url(app, {}, personal=False) for app in (made, other)]
-    assert ["public=false" in url for url in urls] == [True, False]
+    links = [tasks(each)["Create a GitHub App"].links.values() for each in (made, other)]
+    assert [["public=false" in url for url in urls] for urls in links] == [[True], [False]]
 
 
 @pytest.mark.parametrize(

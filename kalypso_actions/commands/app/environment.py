@@ -22,7 +22,7 @@ from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
 from kalypso_actions.gitops.provenance import tree_id
 from kalypso_actions.gitops.rejections import closed_by_people
-from kalypso_actions.model.application import CONFIG_COMMIT_FILE, RECORD_FILE
+from kalypso_actions.model.application import CONFIG_COMMIT_FILE, ORDER_FILE, RECORD_FILE
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
@@ -30,7 +30,6 @@ from kalypso_actions.model.layout import OWN_BRANCHES, PROMOTED_COMMIT_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.promotion.application import (
-    ORDER_FILE,
     ApplicationState,
     DeployFacts,
     Release,

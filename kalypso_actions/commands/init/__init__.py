@@ -7,10 +7,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import kalypso_actions
 from kalypso_actions import __version__
@@ -27,7 +28,7 @@ from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs
+from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs, OnboardingInputs
 from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.model.writes import Write
 from kalypso_actions.onboarding.branches import (
@@ -46,7 +47,12 @@ from kalypso_actions.onboarding.files import (
     for_rules,
     proposes,
 )
-from kalypso_actions.onboarding.open_tasks import closing_tasks, obsolete_tasks, remaining_tasks
+from kalypso_actions.onboarding.open_tasks import (
+    Task,
+    closing_tasks,
+    obsolete_tasks,
+    remaining_tasks,
+)
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.documents import ProblemEntry
@@ -55,6 +61,7 @@ from kalypso_actions.report.init_document import (
     InitDocument,
     InitFileEntry,
     InitTaskEntry,
+    OnboardingDocument,
 )
 
 STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
@@ -62,11 +69,12 @@ STARTER: Final = Path(kalypso_actions.__file__).parent / "starter"
 COMMIT_OF_MAIN: Final = "COMMIT-OF-MAIN"
 """The placeholder in a preview for the commit of main, which does not exist yet."""
 
-Decide = Callable[[InitDocument], Consent | None]
+Document = TypeVar("Document", bound=OnboardingDocument)
+Decide = Callable[[Document], Consent | None]
 """Shows the preview to people, and returns their consent; None to write nothing."""
 
 
-def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
+def init(inputs: InitInputs, runtime: Runtime, decide: Decide[InitDocument]) -> InitDocument:
     """Read both repositories, plan, ask for consent, and write.
 
     Files of people change only with consent; a second run changes nothing. Raises UsageError for
@@ -74,31 +82,45 @@ def init(inputs: InitInputs, runtime: Runtime, decide: Decide) -> InitDocument:
     """
     with open_repositories(inputs, runtime) as repositories:
         current = read_current_state(inputs, repositories)
-        placeholders, unpinned = _placeholders(inputs, repositories)
+        placeholders, unpinned = placeholders_of(inputs, repositories)
         current = replace(current, warnings=(*current.warnings, *unpinned))
         plans = _plans(placeholders, repositories, current)
-        own_heads = read_own_heads(plans, repositories) if inputs.pull_request else None
-        writes: list[Write] = []
-        if inputs.dry_run and not inputs.in_clones:
-            agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
-            writes = [write for plan in plans for write in branch_writes(plan, agreed, own_heads)]
-        preview = _document(inputs, repositories, current, plans, writes=writes)
-        consent = decide(preview)
-        if consent is None:
-            return preview
-        written = write_plans(plans, consent, own_heads, repositories)
-        return _document(inputs, repositories, current, plans, consent, written)
+        document = partial(_document, inputs, repositories, current, plans)
+        return decided(plans, inputs, repositories, decide, document)
 
 
-def _placeholders(
-    inputs: InitInputs, repositories: InitRepositories
+def decided(
+    plans: Sequence[BranchPlan],
+    inputs: OnboardingInputs,
+    repositories: InitRepositories,
+    decide: Decide[Document],
+    document: Callable[[Consent | None, Sequence[WrittenBranch], Sequence[Write]], Document],
+) -> Document:
+    """Show the plans, write them with consent, and return the document of what was written.
+
+    `document` makes that of a preview without consent. Raises KalypsoError.
+    """
+    own_heads = read_own_heads(plans, repositories) if inputs.pull_request else None
+    writes: list[Write] = []
+    if inputs.dry_run and repositories.github:
+        agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+        writes = [write for plan in plans for write in branch_writes(plan, agreed, own_heads)]
+    preview = document(None, (), writes)
+    consent = decide(preview)
+    if consent is None:
+        return preview
+    return document(consent, write_plans(plans, consent, own_heads, repositories), ())
+
+
+def placeholders_of(
+    inputs: OnboardingInputs, repositories: InitRepositories
 ) -> tuple[Placeholders, tuple[Problem, ...]]:
     """Return the values of the placeholders, and a warning if the actions cannot be pinned.
 
     By default, the workflows use the commit from which this version was installed, else that of
     the version's tag.
     """
-    control_plane = repositories.control_plane.name
+    control_plane = repositories.own.name
     action, _, ref = (inputs.action or DEFAULT_ACTION).partition("@")
     if inputs.action:
         return Placeholders(action, ref, control_plane), ()
@@ -121,7 +143,7 @@ def _plans(
     return plan_branches(
         current.setup,
         current.states,
-        StarterFiles(_starter_texts()),
+        StarterFiles(starter_texts()),
         WorkflowFiles(
             main=for_rules(
                 workflow_files("control-plane", placeholders),
@@ -134,7 +156,8 @@ def _plans(
     )
 
 
-def _starter_texts() -> dict[str, str]:
+def starter_texts() -> dict[str, str]:
+    """Return the texts of the first files by path."""
     return {
         file.relative_to(STARTER).as_posix(): file.read_text(encoding="utf-8")
         for file in sorted(STARTER.rglob("*"))
@@ -156,7 +179,6 @@ def _document(
     The options count as consent for the tasks and the warnings of the preview.
     """
     agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
-    results = {_key(branch.plan): branch for branch in written}
     setup = current.setup
     tasks = [
         *obsolete_tasks(plans, agreed),
@@ -174,15 +196,26 @@ def _document(
         gitops=setup.gitops.name,
         environments=tuple(environment.name for environment in setup.environments),
         written=any(branch.commit for branch in written),
-        branches=tuple(_branch(plan, consent, results.get(_key(plan))) for plan in plans),
-        remaining=tuple(
-            InitTaskEntry(
-                title=task.title, text=task.text, links=dict(task.links), lines=task.lines
-            )
-            for task in tasks
-        ),
+        branches=branch_entries(plans, consent, written),
+        remaining=task_entries(tasks),
         writes=WriteEntry.all_of(writes),
         warnings=ProblemEntry.all_of([*current.warnings, *kept_warnings(plans, agreed)]),
+    )
+
+
+def branch_entries(
+    plans: Sequence[BranchPlan], consent: Consent | None, written: Sequence[WrittenBranch]
+) -> tuple[InitBranchEntry, ...]:
+    """Return the branches with their changes, and with what was written."""
+    results = {_key(branch.plan): branch for branch in written}
+    return tuple(_branch(plan, consent, results.get(_key(plan))) for plan in plans)
+
+
+def task_entries(tasks: Iterable[Task]) -> tuple[InitTaskEntry, ...]:
+    """Return the tasks of people."""
+    return tuple(
+        InitTaskEntry(title=task.title, text=task.text, links=dict(task.links), lines=task.lines)
+        for task in tasks
     )
 
 

@@ -1,11 +1,12 @@
-"""Open the two repositories of the inputs, through the API or as clones."""
+"""Open the repositories of the inputs, through the API or as clones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -32,13 +33,35 @@ ADVICE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class InitRepositories:
-    """Both repositories; `github` and the `facts` of the control plane are None for clones."""
+    """The repositories by role, the chain's own one first.
 
-    control_plane: RepositorySetup
-    gitops: RepositorySetup
+    `github` and the `facts` of that one are None for clones.
+    """
+
+    setups: Mapping[RepositoryRole, RepositorySetup]
     backends: Mapping[RepositoryRole, Backend]
     facts: RepositoryFacts | None
     github: GitHub | None
+
+    @property
+    def own(self) -> RepositorySetup:
+        """The repository whose main starts the chain: the control plane, or the source."""
+        return next(iter(self.setups.values()))
+
+    @property
+    def control_plane(self) -> RepositorySetup:
+        """The control plane."""
+        return self.setups["control plane"]
+
+    @property
+    def gitops(self) -> RepositorySetup:
+        """The GitOps repository."""
+        return self.setups["GitOps repository"]
+
+    @property
+    def in_order(self) -> tuple[RepositorySetup, ...]:
+        """The repositories in the order of writing, that which starts the chain last."""
+        return tuple(self.setups.values())[::-1]
 
     def backend(self, repository: RepositorySetup) -> Backend:
         """Return the backend that reads and writes a repository."""
@@ -49,11 +72,11 @@ class InitRepositories:
 
         init in clones asks no server.
         """
-        backend = self.backend(self.control_plane)
+        backend = self.backend(self.own)
         if not isinstance(backend, RemoteBackend):
             return ""
         try:
-            return backend.remotes.resolve(f"{self.control_plane.server}/{repository}", tag)
+            return backend.remotes.resolve(f"{self.own.server}/{repository}", tag)
         except KalypsoError:
             return ""
 
@@ -67,8 +90,23 @@ def open_repositories(inputs: InitInputs, runtime: Runtime) -> Iterator[InitRepo
     if inputs.control_plane_dir and inputs.gitops_dir:
         yield _clones(inputs, inputs.control_plane_dir, inputs.gitops_dir, runtime)
         return
+    names: dict[RepositoryRole, str] = {
+        "control plane": inputs.control_plane,
+        "GitOps repository": inputs.gitops,
+    }
+    with open_on_github(names, inputs.token.get_secret_value(), runtime) as repositories:
+        yield repositories
+
+
+@contextmanager
+def open_on_github(
+    names: Mapping[RepositoryRole, str], token: str, runtime: Runtime
+) -> Iterator[InitRepositories]:
+    """Open repositories as owner/name by role, the chain's own one first.
+
+    Raises UsageError without a token, KalypsoError for an unreachable repository.
+    """
     server = GitHubServer.of_environment(runtime.environment)
-    token = inputs.token.get_secret_value()
     check_token(token)
     github = GitHub(server, TokenAuth(token), runtime.environment, runtime.sleep, runtime.now)
     with RemoteRepositories(
@@ -77,7 +115,7 @@ def open_repositories(inputs: InitInputs, runtime: Runtime) -> Iterator[InitRepo
         credentials=github.authorize,
         sleep=runtime.sleep,
     ) as remotes:
-        yield _remote(inputs, github, remotes, runtime)
+        yield _remote(names, github, remotes, runtime)
 
 
 def check_token(token: str) -> None:
@@ -87,30 +125,23 @@ def check_token(token: str) -> None:
 
 
 def _remote(
-    inputs: InitInputs, github: GitHub, remotes: RemoteRepositories, runtime: Runtime
+    names: Mapping[RepositoryRole, str],
+    github: GitHub,
+    remotes: RemoteRepositories,
+    runtime: Runtime,
 ) -> InitRepositories:
     server = github.server.server_url
-    control_plane_facts = _facts(github, inputs.control_plane)
-    gitops_facts = _facts(github, inputs.gitops)
-
-    def setup(role: RepositoryRole, facts: RepositoryFacts) -> RepositorySetup:
-        return RepositorySetup(role, facts.name, f"{server}/{facts.name}", facts.default_branch)
-
-    control_plane = setup("control plane", control_plane_facts)
-    gitops = setup("GitOps repository", gitops_facts)
-    _check_distinct(control_plane, gitops)
-    return InitRepositories(
-        control_plane,
-        gitops,
-        {
-            repository.role: RemoteBackend(
-                github, remotes, repository.name, repository.url, runtime.now
-            )
-            for repository in (control_plane, gitops)
-        },
-        control_plane_facts,
-        github,
-    )
+    known = {role: _facts(github, name) for role, name in names.items()}
+    setups = {
+        role: RepositorySetup(role, facts.name, f"{server}/{facts.name}", facts.default_branch)
+        for role, facts in known.items()
+    }
+    _check_distinct(setups.values())
+    backends: dict[RepositoryRole, Backend] = {
+        role: RemoteBackend(github, remotes, repository.name, repository.url, runtime.now)
+        for role, repository in setups.items()
+    }
+    return InitRepositories(setups, backends, next(iter(known.values())), github)
 
 
 def _facts(github: GitHub, name: str) -> RepositoryFacts:
@@ -134,14 +165,15 @@ def _clones(
         clones[0], "control plane", inputs.control_plane, "--control-plane", runtime
     )
     gitops = _setup_of_clone(clones[1], "GitOps repository", inputs.gitops, "--gitops", runtime)
-    _check_distinct(control_plane, gitops)
+    _check_distinct((control_plane, gitops))
     for clone in clones:
         clone.check_clean()
     backends: dict[RepositoryRole, Backend] = {
         repository.role: CloneBackend(clone, runtime.now)
         for repository, clone in zip((control_plane, gitops), clones, strict=True)
     }
-    return InitRepositories(control_plane, gitops, backends, None, None)
+    setups = {repository.role: repository for repository in (control_plane, gitops)}
+    return InitRepositories(setups, backends, None, None)
 
 
 def _setup_of_clone(
@@ -166,12 +198,13 @@ def _setup_of_clone(
     return RepositorySetup(role, name, f"{server_url}/{name}", main, clone.remote)
 
 
-def _check_distinct(control_plane: RepositorySetup, gitops: RepositorySetup) -> None:
-    if repository_key(control_plane.url) == repository_key(gitops.url):
-        raise UsageError(
-            f"{gitops.name} is the control plane itself",
-            advice="use another repository for GitOps: the two have branches of the same names",
-        )
+def _check_distinct(repositories: Iterable[RepositorySetup]) -> None:
+    for first, second in combinations(repositories, 2):
+        if repository_key(first.url) == repository_key(second.url):
+            raise UsageError(
+                f"{second.name} is the {first.role} itself",
+                advice="use another repository: the two have branches of the same names",
+            )
 
 
 class Backend(Protocol):

@@ -97,7 +97,7 @@ def _pull_request(plan: BranchPlan, consent: Consent, push: Push) -> OpenPullReq
 def read_own_heads(plans: Sequence[BranchPlan], repositories: InitRepositories) -> OwnHeads:
     """Read the heads of the branches that init proposes from. Raises KalypsoError."""
     heads: dict[tuple[RepositoryRole, str], str] = {}
-    for repository in (repositories.gitops, repositories.control_plane):
+    for repository in repositories.in_order:
         names = [PROPOSALS + plan.branch for plan in plans if plan.repository == repository]
         found = repositories.backend(repository).heads(names)
         heads.update({(repository.role, name): head for name, head in found.items()})
@@ -112,7 +112,7 @@ def write_plans(
 ) -> list[WrittenBranch]:
     """Carry out the writes of the plans in order. Raises KalypsoError."""
     written: list[WrittenBranch] = []
-    for repository in (repositories.gitops, repositories.control_plane):
+    for repository in repositories.in_order:
         backend = repositories.backend(repository)
         writer = _Writer(backend, consent, own_heads, repositories.github)
         written += writer.write([plan for plan in plans if plan.repository == repository])

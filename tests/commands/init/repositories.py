@@ -19,7 +19,7 @@ from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
-from kalypso_actions.report.init_document import InitDocument
+from kalypso_actions.report.init_document import InitDocument, OnboardingDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.workflow_runner.clock import Clock
@@ -70,7 +70,7 @@ class Acme:
         }
         return runtime(variables, self.clock, self.clock.sleep)
 
-    def init(self, decide: Decide | None = None, **given: Any) -> InitDocument:
+    def init(self, decide: Decide[InitDocument] | None = None, **given: Any) -> InitDocument:
         """Run init with `--yes`, or with `decide` as the answers of a person."""
         options = {
             "control_plane": CONTROL_PLANE,
@@ -132,7 +132,7 @@ def acme_in(folder: Path, **options: Any) -> Iterator[Acme]:
         yield Acme(sandbox, clock, folder)
 
 
-def outline(document: InitDocument) -> dict[str, list[str]]:
+def outline(document: OnboardingDocument) -> dict[str, list[str]]:
     """Return the changed branches, with action and path of each file."""
     return {
         f"{branch.repository}@{branch.branch}": [
