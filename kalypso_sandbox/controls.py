@@ -8,9 +8,14 @@ GET, PATCH                /_sandbox/limits          rate limits
 POST                      /_sandbox/tokens          create a token, by kind and permissions
 POST                      /_sandbox/apps            create an App and install it in an account
 PATCH                     /_sandbox/repositories/{owner}/{name}   settings, rename, branch rules
-GET                       /_sandbox/repositories/{owner}/{name}/runs   runs that dispatches started
+GET                       /_sandbox/repositories/{owner}/{name}/runs, …/statuses   of a repository
 PATCH                     /_sandbox/runs/{id}       set a run's status and conclusion
+POST                      /_sandbox/runs/{id}/{cancel,again,approve}   what people do to a run
+GET, POST                 /_sandbox/crons           the cron expressions, and start one's workflow
+GET                       /_sandbox/clock           the time, its speed, whether a run goes on
 GET, POST, PATCH, DELETE  /_sandbox/clusters[/{name}]   simulated clusters
+PUT, DELETE               /_sandbox/clusters/{name}/fault   let one fail, stall or go offline
+GET                       /_sandbox/states          what each cluster runs now
 GET, PATCH                /_sandbox/azure           settings of the simulated Azure
 POST, DELETE              /_sandbox/azure/faults    faults of the next queries
 POST, DELETE              /_sandbox/argocd/{server}/tokens        of an Argo CD server
@@ -25,7 +30,7 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from flask import Blueprint, Response, abort, request
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, validate_call
@@ -35,9 +40,14 @@ from kalypso_sandbox.administration import Administration
 from kalypso_sandbox.argocd import ArgoCD
 from kalypso_sandbox.azure import Azure, Cluster, JobIdentity, QueryFault, Settings, clusters
 from kalypso_sandbox.azure.identity import Application
+from kalypso_sandbox.clusters import Clusters
 from kalypso_sandbox.faults import FAULT
 from kalypso_sandbox.github.endpoints import number
-from kalypso_sandbox.store import BranchRule
+from kalypso_sandbox.state import State
+from kalypso_sandbox.store import PERSON, BranchRule
+
+if TYPE_CHECKING:
+    from kalypso_sandbox.workflow_runner.background import BackgroundRunner
 
 CONTROLS: Final = "controls"
 
@@ -81,6 +91,8 @@ def controls(contents: Administration, azure: Azure, argocd: ArgoCD) -> Blueprin
     _add_records(control, contents)
     _add_faults(control, contents)
     _add_contents(control, contents)
+    _add_runs(control, contents.state)
+    _add_faults_of_clusters(control, contents.state.clusters)
     _add_argocd(control, argocd)
     add_azure_controls(routes, azure)
     return routes
@@ -226,10 +238,74 @@ def _add_contents(control: Callable[[str, str], Control], contents: Administrati
     def runs(owner: str, name: str) -> Any:
         return [run.model_dump(mode="json") for run in contents.runs(f"{owner}/{name}")]
 
+    @control("GET", "repositories/<owner>/<name>/statuses")
+    def statuses(owner: str, name: str) -> Any:
+        listed = contents.repository(f"{owner}/{name}").statuses
+        return [status.model_dump(mode="json") for status in listed]
+
     @control("PATCH", "runs/<run_id>")
     def change_run(run_id: str) -> Any:
         _call(contents.change_run, run_id=number(run_id))
         return {"id": number(run_id), **_changes()}
+
+
+def _add_runs(control: Callable[[str, str], Control], state: State) -> None:
+    """Add the controls of the runner, and of its clock."""
+
+    def runner() -> BackgroundRunner:
+        if state.runner is None:
+            raise LookupError("nothing runs workflows here: start the sandbox with --run")
+        return state.runner
+
+    @control("POST", "runs/<run_id>/cancel")
+    def cancel_run(run_id: str) -> None:
+        runner().cancel(number(run_id), PERSON)
+
+    @control("POST", "runs/<run_id>/again")
+    def run_again(run_id: str) -> None:
+        runner().run_again(number(run_id), PERSON)
+
+    @control("POST", "runs/<run_id>/approve")
+    def approve_run(run_id: str) -> None:
+        runner().approve(number(run_id))
+
+    @control("GET", "crons")
+    def crons() -> Any:
+        return [dataclasses.asdict(cron) for cron in runner().crons()]
+
+    @control("POST", "crons")
+    def start_cron() -> None:
+        _call(runner().start_cron)
+
+    @control("GET", "clock")
+    def clock() -> Any:
+        idle = state.runner.is_idle() if state.runner else True
+        return {"now": state.store.now.isoformat(), "speed": state.speed, "idle": idle}
+
+
+def _add_faults_of_clusters(control: Callable[[str, str], Control], clusters: Clusters) -> None:
+    """Add the controls of what clusters run, and of their faults."""
+
+    @control("GET", "states")
+    def states() -> Any:
+        return [dataclasses.asdict(state) for state in clusters.states()]
+
+    @control("PUT", "clusters/<name>/fault")
+    def break_cluster(name: str) -> None:
+        changes = _changes()
+        match changes.pop("kind", ""):
+            case "fails":
+                validate_call(clusters.fail)(name, **changes)
+            case "stalls":
+                validate_call(clusters.stall)(name, **changes)
+            case "offline":
+                validate_call(clusters.take_offline)(name, **changes)
+            case other:
+                raise ValueError(f"{other!r} is no fault: write fails, stalls or offline")
+
+    @control("DELETE", "clusters/<name>/fault")
+    def mend_cluster(name: str) -> None:
+        clusters.mend(name)
 
 
 def _add_argocd(control: Callable[[str, str], Control], argocd: ArgoCD) -> None:

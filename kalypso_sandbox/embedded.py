@@ -30,6 +30,7 @@ from kalypso_sandbox.pages import Draw, github_pages
 from kalypso_sandbox.server import HOST, Server
 from kalypso_sandbox.state import State
 from kalypso_sandbox.store import FolderLock, Store
+from kalypso_sandbox.workflow_runner.clock import FastClock
 
 Flavour = Literal["github.com", "ghes"]
 
@@ -80,6 +81,8 @@ class Sandbox(Administration):
         except KalypsoError:
             folder_lock.release()
             raise
+        if isinstance(now, FastClock) and store.saved_at:
+            now.not_before(store.saved_at)
         store.flavour = flavour
         store.lag = lag
         super().__init__(State(store, programs, self._stopping.wait))
@@ -88,7 +91,7 @@ class Sandbox(Administration):
         self.traffic = self.state.traffic
         self._stack.callback(folder_lock.release)
         self._stack.callback(self._save)
-        self.state.speed = getattr(now, "speed", 1.0)
+        self.state.speed = now.speed if isinstance(now, FastClock) else 1.0
         self.azure = Azure(self.store, self.lock)
         self.clusters = self.state.clusters = Clusters(self.azure)
         self.argocd = ArgoCD(self.store, self.lock)

@@ -29,6 +29,7 @@ from kalypso_actions.report.demo_document import (
     DemoStepEntry,
     SandboxDocument,
     Timeline,
+    exports,
     print_end,
     sandbox_text,
 )
@@ -122,7 +123,9 @@ class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
     def run(self) -> SandboxDocument:
         """Serve until Ctrl-C; the document is printed as soon as it is served."""
         document: SandboxDocument
-        served = self.call(self.inputs, Programs(os.environ))
+        if self.inputs.what:
+            return self._environment()
+        served = self.call(self.inputs, Programs(os.environ), dict(os.environ))
         with _until_stopped() as stopped, served as document:
             if self.inputs.output == "json":
                 print_json(document)
@@ -131,6 +134,16 @@ class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
             sys.stdout.flush()
             while not stopped.wait(1):  # Windows handles Ctrl-C only between two waits
                 continue
+        return document
+
+    def _environment(self) -> SandboxDocument:
+        from kalypso_actions.commands.sandbox import environment_of  # noqa: PLC0415
+
+        document = environment_of(self.inputs)
+        if self.inputs.output == "json":
+            print_json(document)
+        else:
+            typer.echo(exports(document.environment), nl=False)
         return document
 
     def print(self, document: SandboxDocument) -> None:

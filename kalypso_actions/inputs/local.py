@@ -355,7 +355,34 @@ class DemoInputs(Inputs):
 class SandboxInputs(Inputs):
     """Inputs of `kalypso sandbox`."""
 
-    dir: Annotated[Folder, Option("The folder that keeps the data between runs.", "DIR")]
+    what: Annotated[
+        Literal["", "env"],
+        Option(
+            "env prints the variables of the sandbox in DIR, for a shell; nothing serves it.",
+            "env",
+            argument=True,
+        ),
+    ] = ""
+    dir: Annotated[Folder, Option("The folder that keeps the data between runs.", "DIR")] = Path(
+        "trial"
+    )
+    sample: Annotated[
+        bool, Option("Set a sample organisation up: two environments with eight clusters.")
+    ] = False
+    run: Annotated[
+        bool, Option("Let events start the workflow files of the repositories, as on GitHub.")
+    ] = False
+    speed: Annotated[
+        float | None,
+        Field(gt=0, le=1000, allow_inf_nan=False),
+        Option("How fast its clock runs. Default: 20 with --run, else 1.", "N"),
+    ] = None
+    allow_commands: Annotated[
+        bool, Option("Let runs start the commands that workflow files name, on this machine.")
+    ] = False
+    cluster_reports: Annotated[
+        DemoClusterReports, Option("Where the clusters of the sample report.")
+    ] = "azure-resource-graph"
     port: Annotated[
         int,
         Field(ge=0, le=65535),

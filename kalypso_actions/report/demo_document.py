@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlsplit
@@ -211,6 +212,7 @@ class SandboxDocument(OutputDocument):
 
     `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables
     for programs that use the sandbox, including the tokens; `argocd` is the URL of its Argo CD.
+    `runs`: events start the workflow files of the repositories. `speed` is that of the clock.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
@@ -220,21 +222,34 @@ class SandboxDocument(OutputDocument):
     environment: dict[str, str] = Field(default_factory=dict)
     argocd: str = ""
     app: AppEntry | None = None
+    runs: bool = False
+    speed: float = 1.0
     repositories: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
 
 
+def exports(environment: Mapping[str, str]) -> str:
+    """Return the lines that set variables in a shell."""
+    lines = (f"export {name}={shlex.quote(value)}\n" for name, value in environment.items())
+    return "".join(lines)
+
+
 def sandbox_text(document: SandboxDocument) -> str:
     """Return the text to print once the sandbox serves; each command is on its own line."""
-    exports = (
-        f"export {name}={shlex.quote(value)}\n" for name, value in document.environment.items()
+    file = shlex.quote(f"{document.dir}/env")
+    runs = (
+        f"# Events start the workflows of the repositories; its clock is {document.speed:g} times "
+        "as fast.\n"
+        if document.runs
+        else ""
     )
     parts = [
+        f"# In a browser: {document.page}\n"
         f"# GitHub and Azure Resource Graph at {document.url}, Argo CD at {document.argocd}.\n"
-        f"# Its repositories, pull requests and runs, in a browser: {document.page}\n"
-        f"# Everything is kept in {escape_line(document.dir)}.\n"
-        "# It serves until Ctrl-C. In the shell that uses it:\n",
-        "".join(exports),
+        f"{runs}"
+        f"# Everything is kept in {escape_line(document.dir)}. It serves until Ctrl-C.\n"
+        "# The shell that uses it reads its variables:\n",
+        f". {file}\n",
     ]
     if app := document.app:
         key = escape_line(app.private_key)

@@ -30,6 +30,7 @@ from kalypso_sandbox.github.workflow_files import DISPATCH, Workflow, workflows_
 from kalypso_sandbox.store import Event, JobRun, Repository, WorkflowRun
 from kalypso_sandbox.workflow_runner.clock import FastClock
 from kalypso_sandbox.workflow_runner.jobs import (
+    ARTIFACT_ACTIONS,
     Concurrency,
     candidates,
     crons_of,
@@ -119,9 +120,9 @@ class BackgroundRunner:
     """Starts the workflows of a sandbox's events while the context lasts.
 
     `machine`, `secrets` and `folder` are those of `WorkflowRunner`. `execute` returns what runs the
-    steps of one run by its clock. A step with one of `command_inputs` runs a program that its
-    workflow file names; it does so only with `allow_commands`. Every method is safe to use from
-    several threads.
+    steps of one run by its clock, for the known `actions`. A step with one of `command_inputs` runs
+    a program that its workflow file names; it does so only with `allow_commands`. Every method is
+    safe to use from several threads.
     """
 
     sandbox: Sandbox
@@ -130,6 +131,7 @@ class BackgroundRunner:
     secrets: Mapping[str, str] = field(repr=False)
     folder: Path
     execute: Callable[[JobClock], Execute]
+    actions: frozenset[str] = frozenset()
     command_inputs: frozenset[str] = frozenset()
     allow_commands: bool = False
 
@@ -398,13 +400,16 @@ class BackgroundRunner:
         self._waiting.append(started)
 
     def _refusal(self, run: Run) -> str:
-        """Return why a run does not run here: a command that its file names; else ""."""
+        """Return why a run does not run here; "" if it does."""
+        steps = [step for job in run.jobs for step in job.steps]
+        unknown = {step.action for step in steps} - self.actions - {*ARTIFACT_ACTIONS}
+        if unknown:
+            return f"it runs what no job does here: {', '.join(sorted(unknown))}"
         if self.allow_commands:
             return ""
         named = sorted(
             f"{name} of the step {step.title!r}"
-            for job in run.jobs
-            for step in job.steps
+            for step in steps
             for name in step.inputs.keys() & self.command_inputs
             if step.inputs[name].strip()
         )

@@ -49,6 +49,10 @@ class FastClock:
         """Return the time."""
         return self._start + timedelta(seconds=(time.monotonic() - self._begun) * self.speed)
 
+    def not_before(self, moment: datetime) -> None:
+        """Go on at a moment if the clock has not reached it, as after a new start."""
+        self._start += max(moment - self(), timedelta())
+
     def seconds_of_machine(self, seconds: float) -> float:
         """Return how long the machine waits while so many seconds of this clock pass."""
         return seconds / self.speed

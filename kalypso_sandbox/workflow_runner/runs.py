@@ -126,7 +126,7 @@ class RunnerEnvironment:
                 "triggering_actor": run.starter,
             },
             "inputs": event.payload.get("inputs") or {},
-            "vars": dict(repository.variables),
+            "vars": {**repository.shared_variables, **repository.variables},
             "secrets": secrets,
         }
 

@@ -9,10 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import jwt
 import pytest
@@ -23,11 +20,10 @@ from kalypso_actions.commands.sandbox import sandbox
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import SandboxInputs
 from kalypso_sandbox import Sandbox
-from tests.command_line import PROGRAM, call_kalypso
+from tests.command_line import call_kalypso
+from tests.commands.served_program import ROOT, ask, command, started
 from tests.git_repositories import ENVIRONMENT, git, programs
 from tests.sandbox.served_sandbox import over_http
-
-ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends no program by a signal")
 
@@ -38,41 +34,6 @@ git commit --quiet --allow-empty -m first
 git push --quiet origin HEAD:main
 git ls-remote
 """
-
-
-def command(*arguments: object) -> list[str]:
-    return [*PROGRAM, "sandbox", *map(str, arguments)]
-
-
-@contextmanager
-def started(folder: Path, *options: str, end: int = signal.SIGTERM) -> Iterator[dict[str, Any]]:
-    """Yield the command's document; afterwards the command must stop on a signal."""
-    arguments = command("--dir", folder, "--output", "json", *options)
-    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, encoding="utf-8") as process:
-        assert process.stdout is not None
-        try:
-            lines = iter(process.stdout.readline, "}\n")
-            yield json.loads("".join(lines) + "}")
-        finally:
-            process.send_signal(end)
-            assert process.wait(timeout=60) == 0
-
-
-def ask(document: dict[str, Any], method: str, path: str, *, token: str = "", **more: Any) -> Any:
-    environment = document["environment"]
-    token = token or environment["GITHUB_TOKEN"]
-    with requests.Session() as session:
-        session.trust_env = False
-        answer = session.request(
-            method,
-            environment["GITHUB_API_URL"] + path,
-            headers={"Authorization": f"Bearer {token}"},
-            verify=environment.get("SSL_CERT_FILE", True),
-            timeout=60,
-            **more,
-        )
-    assert answer.ok, answer.text
-    return answer.json()
 
 
 @pytest.mark.parametrize(
@@ -135,7 +96,7 @@ def test_the_printed_commands_work(tmp_path: Path) -> None:
             printed = process.stdout.readline()
             assert printed, f"it ended after {text!r}"
             text += printed
-        assert "in a browser: http://127.0.0.1:" in text
+        assert "In a browser: http://127.0.0.1:" in text
         script = tmp_path / "trial.sh"
         script.write_text(f"set -e\nexport CURL_CA_BUNDLE=\n{text}\n{PUSH}")
         done = subprocess.run(

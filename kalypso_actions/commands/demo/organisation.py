@@ -7,7 +7,7 @@ without those of previews and the report, because the story is the promotion cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,6 +61,9 @@ CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """The number of clusters of each type."""
 
+LEFT_OUT: Final = ("preview", "report")
+"""Parts of the names of workflows that the story of the demo does not need."""
+
 BY_ARC: Final = frozenset({"drone", "command-center"})
 """The types of clusters that Azure Arc connects; the others are AKS clusters."""
 
@@ -75,19 +78,23 @@ TOO_MUCH: Final = Failure(
 
 
 def create_organisation(
-    sandbox: Sandbox, cluster_reports: DemoClusterReports = "azure-resource-graph"
+    sandbox: Sandbox,
+    cluster_reports: DemoClusterReports = "azure-resource-graph",
+    clusters: Mapping[str, Mapping[str, int]] = CLUSTERS,
+    left_out: Sequence[str] = LEFT_OUT,
 ) -> dict[str, str]:
     """Create the organisation in an empty sandbox, and return the secrets of its workflows.
 
-    With Azure as the source of cluster reports, jobs in an environment of the control plane may
-    sign in there; else Azure knows none of the clusters, and the cluster types list them.
+    It has the environments of `clusters`, and the workflows without those `left_out`. With Azure as
+    the source of cluster reports, jobs in an environment of the control plane may sign in there;
+    else Azure knows none of the clusters, and the cluster types list them.
     """
     for folder in sorted(SAMPLES.iterdir()):
         if folder.name not in {CHANGES, APPLICATION}:
-            _create_repository(sandbox, folder)
-    _cut_branches(sandbox)
+            _create_repository(sandbox, folder, [*clusters], left_out)
+    _cut_branches(sandbox, [*clusters])
     app, key = sandbox.create_app(OWNER, OF_APP)
-    variables, secrets = _connect_clusters(sandbox, cluster_reports)
+    variables, secrets = _connect_clusters(sandbox, cluster_reports, clusters)
     notifier, notifier_key = create_notifier(sandbox)
     with sandbox.lock:
         sandbox.repository(CONTROL_PLANE).variables.update(
@@ -121,7 +128,9 @@ def create_notifier(sandbox: Sandbox) -> tuple[int, str]:
 
 
 def _connect_clusters(
-    sandbox: Sandbox, cluster_reports: DemoClusterReports
+    sandbox: Sandbox,
+    cluster_reports: DemoClusterReports,
+    clusters: Mapping[str, Mapping[str, int]],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Create the clusters; return the variables and secrets by which check-promote sees them."""
     reporting: dict[str, Any] = {}
@@ -129,7 +138,7 @@ def _connect_clusters(
     secrets: dict[str, str] = {}
     match cluster_reports:
         case "azure-resource-graph":
-            subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in ENVIRONMENTS)
+            subjects = (f"repo:{CONTROL_PLANE}:environment:{name}" for name in clusters)
             variables = {
                 "AZURE_CLIENT_ID": sandbox.azure.register(*subjects).client_id,
                 "AZURE_TENANT_ID": sandbox.azure.tenant,
@@ -144,7 +153,7 @@ def _connect_clusters(
             reporting = {"application": {"server": HUB}}
             secrets = {"KALYPSO_ARGOCD_TOKENS": sandbox.argocd.create_token(HUB)}
             variables["KALYPSO_ARGOCD_SERVERS"] = sandbox.argocd_url(HUB)
-    for environment, counts in CLUSTERS.items():
+    for environment, counts in clusters.items():
         for cluster_type, count in counts.items():
             for number in range(1, count + 1):
                 sandbox.azure.put(_cluster(environment, cluster_type, number, reporting))
@@ -160,34 +169,36 @@ def change(name: str, sandbox: Sandbox) -> dict[str, str]:
 
 def cd_by_app() -> dict[str, str]:
     """Return cd's workflow file that uses the App, by path: `requires` of a policy needs it."""
-    files = _workflows("control-plane").items()
+    files = _workflows("control-plane", LEFT_OUT).items()
     return {path: text.replace("# app-", "app-") for path, text in files if "/cd." in path}
 
 
-def _create_repository(sandbox: Sandbox, folder: Path) -> None:
+def _create_repository(
+    sandbox: Sandbox, folder: Path, environments: Sequence[str], left_out: Sequence[str]
+) -> None:
     name = f"{OWNER}/{folder.name}"
     workflows = {}
     if name == CONTROL_PLANE:
-        workflows = _workflows("control-plane")
+        workflows = _workflows("control-plane", left_out)
     elif name == GITOPS:
-        workflows = _workflows("gitops")
+        workflows = _workflows("gitops", left_out)
     sandbox.create_repository(name, {**files_of(folder / "main", sandbox), **workflows})
     for branch in sorted(folder.iterdir()):
-        if branch.name != "main":
+        if branch.name in environments:
             files = files_of(branch, sandbox)
             if name == CONTROL_PLANE:
-                files |= _workflows("control-plane-environment")
+                files |= _workflows("control-plane-environment", left_out)
             message = f"The environment {branch.name}"
             sandbox.commit(name, files, branch=branch.name, message=message)
 
 
-def _cut_branches(sandbox: Sandbox) -> None:
+def _cut_branches(sandbox: Sandbox, environments: Sequence[str]) -> None:
     """Create the GitOps branches from main, and add the workflow."""
     git = sandbox.git(GITOPS)
-    for environment in ENVIRONMENTS:
+    for environment in environments:
         with sandbox.lock:
             git.update_ref(f"refs/heads/{environment}", git.head("main"), None)
-        files = _workflows("gitops")
+        files = _workflows("gitops", LEFT_OUT)
         sandbox.commit(GITOPS, files, branch=environment, message=f"The environment {environment}")
 
 
@@ -203,10 +214,9 @@ def _list_clusters(sandbox: Sandbox, environment: str, counts: Mapping[str, int]
     sandbox.commit(CONTROL_PLANE, listed, branch=environment, message="List the clusters")
 
 
-def _workflows(place: Place) -> dict[str, str]:
+def _workflows(place: Place, left_out: Sequence[str]) -> dict[str, str]:
     files = workflow_files(place, MARKS)
-    others = ("preview", "report")
-    return {path: text for path, text in files.items() if not any(map(path.__contains__, others))}
+    return {path: text for path, text in files.items() if not any(map(path.__contains__, left_out))}
 
 
 def files_of(folder: Path, sandbox: Sandbox) -> dict[str, str]:

@@ -51,7 +51,7 @@ from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from kalypso_actions.runner import Runner
 from kalypso_sandbox import Sandbox
-from kalypso_sandbox.workflow_runner.clock import Clock
+from kalypso_sandbox.workflow_runner.clock import Clock, RunnerClock
 from kalypso_sandbox.workflow_runner.runs import (
     CompletedStep,
     JobLog,
@@ -429,7 +429,7 @@ class People:
 class InProcess:
     """Runs the command of an action as its job does, with its inputs and variables."""
 
-    clock: Clock
+    clock: RunnerClock
 
     def __call__(
         self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog

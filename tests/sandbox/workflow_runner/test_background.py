@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,8 @@ def running(
             named = {f"{FOLDER}/{name}.yaml": text for name, text in (files or {}).items()}
             sandbox.create_repository(FLEET, {"README.md": "fleet\n", **named})
         runs = folder / "runs"
-        with BackgroundRunner(sandbox, clock, {}, {}, runs, steps, **options) as runner:  # type: ignore[arg-type]
+        settings: dict[str, Any] = {"actions": frozenset({"ci"}), **options}
+        with BackgroundRunner(sandbox, clock, {}, {}, runs, steps, **settings) as runner:
             yield sandbox, runner
             steps.go.set()
 
@@ -180,6 +182,7 @@ NAMES_COMMAND = PUSH.replace("environment: dev", "pre-deployment: ./check.sh")
         ("on: push\njobs: {one: 7}\n", "the job one is not a mapping"),
         ("on: push\njobs: {one: {steps: [], needs: [two]}}\n", "the jobs need each other"),
         ("on: push\nconcurrency: ${{ fromJSON(1) }}\n" + JOB, "'fromJSON(1)' is not supported"),
+        (PUSH.replace("/ci@", "/fly@"), "it runs what no job does here: fly"),
         (NAMES_COMMAND, "it names a command: pre-deployment of the step 'ci'. --allow-commands"),
     ],
 )
