@@ -177,12 +177,13 @@ control plane, --control-plane is not needed.
     ),
     "history": LazyCommand(
         "github_commands",
-        "Show the commits of main that an environment has had, and what became of them.",
+        "Show what an environment, a target or a cluster has had, and what became of it.",
         """\
-From the history of base-repo.yaml on the environment's branch and GitHub's
-statuses. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) needs contents
-and statuses: read. In a clone of the control plane, --control-plane is not
-needed.
+Of an environment, the commits of main, from the history of base-repo.yaml on
+its branch and GitHub's statuses; with a record, also the numbers of clusters.
+Of a target or a cluster, the periods in the record. The token (KALYPSO_TOKEN,
+GH_TOKEN or GITHUB_TOKEN) needs contents and statuses: read. In a clone of the
+control plane, --control-plane is not needed.
 """,
         examples=(
             "kalypso history prod",
@@ -219,6 +220,34 @@ With a record in a folder, no token is needed.
         examples=(
             f"kalypso where hello-world {_PLANE}",
             "kalypso where 0.4.2 --record ../record --at 2d",
+        ),
+    ),
+    "drift": LazyCommand(
+        "github_commands",
+        "Show what is not as wanted: clusters, branches and proposals, the worst first.",
+        """\
+Reads the record that kalypso observe writes, at its newest look or at an
+earlier time: clusters that fail, are behind or run a content that their
+branch does not have, edits by hand, open proposals, targets without a
+cluster, looks that are too old. With a record in a folder, no token is needed.
+""",
+        examples=(
+            f"kalypso drift {_PLANE}",
+            "kalypso drift --record ../record --fail-on failing,off",
+        ),
+        failure="differences of the kinds that --fail-on names",
+    ),
+    "delivery": LazyCommand(
+        "github_commands",
+        "Show how well changes reach clusters: lead time, frequency, failures, recovery, waits.",
+        """\
+Reads the record that kalypso observe, check-promote and poll write. The
+figures follow the definitions of DORA; each has the number of its cases, and
+what is not known is never zero. With a record in a folder, no token is needed.
+""",
+        examples=(
+            f"kalypso delivery {_PLANE} --since 30d",
+            "kalypso delivery --record ../record --commit 9c20a84",
         ),
     ),
     "report": LazyCommand(
@@ -306,7 +335,7 @@ token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso h
 GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
-    "Ask": ("explain", "status", "clusters", "where", "history", "report"),
+    "Ask": ("explain", "status", "clusters", "where", "drift", "history", "delivery", "report"),
     "Hold and go back": ("hold", "release", "rollback"),
     "Run by workflows": tuple(
         command.name for command in CHAIN if command.name not in {"preview", "rollback"}

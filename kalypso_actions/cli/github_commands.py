@@ -24,7 +24,9 @@ from kalypso_actions.inputs.app import AppStatusInputs
 from kalypso_actions.inputs.chain import (
     CheckPagesInputs,
     ClustersInputs,
+    DeliveryInputs,
     DoctorInputs,
+    DriftInputs,
     HistoryInputs,
     HoldInputs,
     ReleaseInputs,
@@ -39,8 +41,10 @@ from kalypso_actions.report.app_status_document import AppStatusDocument, print_
 from kalypso_actions.report.chain_document import DRY_RUN
 from kalypso_actions.report.clusters_document import ClustersDocument, print_clusters
 from kalypso_actions.report.comparison_entries import ComparisonEntry
+from kalypso_actions.report.delivery_document import DeliveryDocument, print_delivery
 from kalypso_actions.report.diff_document import DiffDocument, DiffSideEntry, diff_report
 from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
+from kalypso_actions.report.drift_document import DriftDocument, print_drift
 from kalypso_actions.report.history_document import HistoryDocument, print_history
 from kalypso_actions.report.hold_document import HoldDocument, print_hold
 from kalypso_actions.report.report_document import CheckPagesDocument
@@ -195,6 +199,32 @@ class WhereCommand(GitHubCommand[WhereInputs, WhereDocument]):
     def show(self, document: WhereDocument) -> None:
         """Print who has it."""
         print_where(stdout(), document)
+
+
+class DriftCommand(GitHubCommand[DriftInputs, DriftDocument]):
+    """`kalypso drift`."""
+
+    model, document, place = DriftInputs, DriftDocument, "drift:drift"
+    echoed: ClassVar[dict[str, str]] = {}
+
+    def exit_code(self, document: DriftDocument) -> int:
+        """Return 1 for a kind of --fail-on."""
+        return 1 if document.is_failing else 0
+
+    def show(self, document: DriftDocument) -> None:
+        """Print what is not as wanted."""
+        print_drift(stdout(), document)
+
+
+class DeliveryCommand(GitHubCommand[DeliveryInputs, DeliveryDocument]):
+    """`kalypso delivery`."""
+
+    model, document, place = DeliveryInputs, DeliveryDocument, "delivery:delivery"
+    echoed: ClassVar[dict[str, str]] = {}
+
+    def show(self, document: DeliveryDocument) -> None:
+        """Print the figures."""
+        print_delivery(stdout(), document)
 
 
 class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):

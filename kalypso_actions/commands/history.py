@@ -1,60 +1,157 @@
-"""`kalypso history`: the commits of main that an environment has had, with their verdicts."""
+"""`kalypso history`: what an environment, a target or a cluster has had, with the verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.github import overviews
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import BaseHistory, last_good, read_head
 from kalypso_actions.commands.shared.reading.base_history import BaseWrite
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.commands.shared.record import ask, ask_record, record_branch
+from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.chain import HistoryInputs
 from kalypso_actions.model.github import CommitView
 from kalypso_actions.model.history import Ancestry
+from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.urls import owner_of
+from kalypso_actions.observations.histories import (
+    ClusterPeriod,
+    TargetPeriod,
+    cluster_periods,
+    clusters_of_commits,
+    target_periods,
+)
+from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.questions import known_names, moment, states
 from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.promotion.statuses import State, posted_for
 from kalypso_actions.promotion.statuses import context as status_context
-from kalypso_actions.report.history_document import HistoryDocument, PeriodEntry
+from kalypso_actions.report.history_document import (
+    ClusterPeriodEntry,
+    HistoryDocument,
+    PeriodEntry,
+    TargetPeriodEntry,
+)
+
+MOST_NAMES: Final = 10_000
+"""Names among which a similar one is looked for."""
 
 MOST: Final = 200
 """The most periods without `--since`: ten days of a busy main, in two requests."""
 
 
 def history(inputs: HistoryInputs, context: CommandContext) -> HistoryDocument:
-    """Return the commits of main that an environment has had, newest first.
+    """Return what an environment, a target or a cluster has had, newest first.
 
-    Raises KalypsoError if its branch cannot be read, UsageError for an unknown environment.
+    The commits of main of an environment come from its branch, with numbers of clusters if there is
+    a record. Raises KalypsoError if the branch cannot be read, UsageError for an unknown name.
     """
+    now = context.runtime.now()
+    at = moment(inputs.at, now) if inputs.at else now
+    since = moment(inputs.since, now) if inputs.since else None
+    if not owner_of(context.control_plane):
+        return _of_record(inputs, context, at, since)
     environments = context.environments()
+    if inputs.name in environments and not inputs.target:
+        return _of_environment(inputs, context, environments, at, since)
+    if not record_branch(context, inputs.record).head():
+        context.environment(inputs.name, environments)
+    return _of_record(inputs, context, at, since)
+
+
+def _of_record(
+    inputs: HistoryInputs, context: CommandContext, at: datetime, since: datetime | None
+) -> HistoryDocument:
+    """Return the periods of a target, or of a cluster, in the record."""
+    name = inputs.name
+
+    def question(tables: Database) -> tuple[list[TargetPeriod], list[ClusterPeriod], list[str]]:
+        known = {row[0] for row in tables.rows("select name from environment")}
+        if name in known:
+            periods = target_periods(tables, inputs.target, at, since, name)
+        else:
+            periods = target_periods(tables, name, at, since)
+        clusters: list[ClusterPeriod] = []
+        if not periods:
+            clusters = list(cluster_periods(tables, name, at, since, inputs.target))
+        names: list[str] = []
+        if not (periods or clusters):
+            names = [*known, *known_names(states(tables, at))]
+        return periods, clusters, names
+
+    record, (targets, clusters, names) = ask_record(context, inputs.record, question)
+    if not (targets or clusters):
+        similar = nearest(name.lower(), names[:MOST_NAMES])
+        is_other = similar and similar != name.lower()
+        raise UsageError(
+            f"the record has no environment, target or cluster {name!r} in that time",
+            Location(record),
+            f"did you mean {similar}?" if is_other else "kalypso where shows the names",
+        )
+    return HistoryDocument(
+        control_plane=context.control_plane,
+        kind="target" if targets else "cluster",
+        name=inputs.target or name,
+        target_periods=tuple(TargetPeriodEntry.model_validate(asdict(each)) for each in targets),
+        cluster_periods=tuple(
+            ClusterPeriodEntry.model_validate(asdict(each) | {"cluster_name": each.cluster_name})
+            for each in clusters
+        ),
+    )
+
+
+def _of_environment(
+    inputs: HistoryInputs,
+    context: CommandContext,
+    environments: Mapping[str, Environment],
+    at: datetime,
+    since: datetime | None,
+) -> HistoryDocument:
+    """Return the commits of main that an environment has had, newest first."""
     environment = context.environment(inputs.name, environments)
     branch = read_head(environment, context)
     if not branch.head:
         raise KalypsoError.of([missing_branch(environment)])
     past = BaseHistory(branch, environments, context)
-    writes = list(past.writes())
-    shown = _shown(writes, inputs)
+    writes = [write for write in past.writes() if not inputs.at or write.at <= at]
+    shown = _shown(writes, since)
     views = overviews.commit_views(
         context.github,
         context.control_plane,
         [write.promoted_commit or "" for write in writes[:shown]],
     )
+    record = record_branch(context, inputs.record)
+    clusters: Mapping[str, Mapping[str, int]] = {}
+    if head := record.head():
+        clusters = ask(
+            record,
+            head,
+            context.runtime.environment,
+            lambda tables: clusters_of_commits(tables, inputs.name, at),
+        )
+    periods = tuple(_periods(inputs.name, writes, views, past.main))[:shown]
     return HistoryDocument(
         control_plane=context.control_plane,
         name=inputs.name,
         branch=branch.name,
         last_good=last_good(branch, past, context) or "",
-        periods=tuple(_periods(inputs.name, writes, views, past.main))[:shown],
+        periods=tuple(
+            each.model_copy(update={"clusters": clusters.get(each.commit)}) for each in periods
+        ),
         is_complete=shown == len(writes),
     )
 
 
-def _shown(writes: Sequence[BaseWrite], inputs: HistoryInputs) -> int:
-    """Return the number of the newest writes to show; the last one began before `--since`."""
-    if inputs.since is None:
+def _shown(writes: Sequence[BaseWrite], since: datetime | None) -> int:
+    """Return the number of the newest writes to show; the last one began before `since`."""
+    if since is None:
         return min(MOST, len(writes))
-    newer = (n for n, write in enumerate(writes, start=1) if write.at <= inputs.since)
+    newer = (n for n, write in enumerate(writes, start=1) if write.at <= since)
     return next(newer, len(writes))
 
 

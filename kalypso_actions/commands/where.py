@@ -6,8 +6,8 @@ from dataclasses import asdict
 from itertools import islice
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.record import ask, record_branch
-from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.commands.shared.record import ask_record
+from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import WhereInputs
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.observations import questions
@@ -22,18 +22,12 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
 
     Raises UsageError for a name that the record does not have, and KalypsoError without a record.
     """
-    branch = record_branch(context, inputs.record)
-    head = branch.head()
-    if not head:
-        raise KalypsoError(
-            "there is no record yet", Location(branch.name), "kalypso observe writes one"
-        )
     now = context.runtime.now()
     at = questions.moment(inputs.at, now) if inputs.at else now
-    everything, observed_at = ask(
-        branch,
-        head,
-        context.runtime.environment,
+    since = questions.moment(inputs.since, now) if inputs.since else None
+    record, (everything, observed_at) = ask_record(
+        context,
+        inputs.record,
         lambda tables: (list(questions.states(tables, at)), questions.last_look(tables, at)),
     )
     found = questions.where(everything, inputs.name)
@@ -44,21 +38,23 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
             f"no cluster had {inputs.name!r} at that time"
             if inputs.at
             else f"no cluster has {inputs.name!r}",
-            Location(branch.name),
+            Location(record),
             f"did you mean {similar}?"
             if similar
             else "name a workload, a target, a version, a commit, a cluster or a cluster type",
         )
+    fields = WhereEntry.model_fields.keys() - {"cluster_name"}
     return WhereDocument(
-        record=branch.name,
+        record=record,
         name=inputs.name,
         at=at,
         observed_at=observed_at,
         states=tuple(
             WhereEntry.model_validate(
-                {key: value for key, value in asdict(each).items() if key != "names"}
+                {key: value for key, value in asdict(each).items() if key in fields}
                 | {"cluster_name": each.cluster_name}
             )
             for each in found
+            if since is None or each.since >= since
         ),
     )

@@ -520,6 +520,15 @@ class PreviewCommentInputs(ChainInputs):
     dry_run: DryRun = False
 
 
+Record = Annotated[
+    str,
+    Option(
+        "The record: owner/name[@branch], or a folder; default: the branch "
+        "kalypso-observability of the control plane."
+    ),
+]
+
+
 class StatusInputs(ClusterReportsInputs):
     """Inputs of `kalypso status`."""
 
@@ -534,37 +543,57 @@ class StatusInputs(ClusterReportsInputs):
         ),
     ] = False
     watch: Annotated[Flag, Option("Look again every 15 seconds, until Ctrl-C.")] = False
+    record: Record = ""
 
 
-class HistoryInputs(ChainInputs):
-    """Inputs of `kalypso history`."""
-
-    name: Annotated[
-        EnvironmentName,
-        Option(
-            "The environment, such as prod.", "ENVIRONMENT", argument=True, completes="environment"
-        ),
-    ]
-    since: Annotated[
-        AwareDatetime | None,
-        Option(
-            "Only the commits that it has had since this time, such as 2026-11-01T00:00:00Z; "
-            "default: the newest 200.",
-            "TIME",
-        ),
-    ] = None
-
-
-Record = Annotated[
-    str,
-    Option(
-        "The record: owner/name[@branch], or a folder; default: the branch "
-        "kalypso-observability of the control plane."
-    ),
+Moment = Annotated[
+    str, Option("As it was then: 2026-03-01 12:00, 12:00, or 3h for three hours ago.", "TIME")
 ]
 
 
-class WhereInputs(ChainInputs):
+class QuestionInputs(ChainInputs):
+    """Inputs of the commands that ask the record; one in a folder is read without GitHub."""
+
+    record: Record = ""
+    at: Moment = ""
+
+    @property
+    def chain_repository(self) -> str:
+        """The repository of the chain, or the folder of the record."""
+        return self.record if is_folder(self.record) else self.control_plane
+
+
+class HistoryInputs(QuestionInputs):
+    """Inputs of `kalypso history`."""
+
+    name: Annotated[
+        str,
+        Option(
+            "The environment, such as prod; with a record, also a target or a cluster.",
+            "NAME",
+            argument=True,
+            completes="environment",
+        ),
+    ]
+    target: Annotated[
+        str, Option("Only this target of the environment, or of the cluster.", "NAME")
+    ] = ""
+    since: Annotated[
+        str,
+        Option(
+            "Only what it has had since this time, such as 2026-11-01T00:00:00Z or 7d; "
+            "default: the newest 200 commits of an environment.",
+            "TIME",
+        ),
+    ] = ""
+
+    @property
+    def chain_repository(self) -> str:
+        """The control plane; without one, the folder of the record."""
+        return self.control_plane or super().chain_repository
+
+
+class WhereInputs(QuestionInputs):
     """Inputs of `kalypso where`."""
 
     name: Annotated[
@@ -573,15 +602,32 @@ class WhereInputs(ChainInputs):
             "A workload, target, version, commit, cluster or cluster type.", "NAME", argument=True
         ),
     ]
-    record: Record = ""
-    at: Annotated[
-        str, Option("As it was then: 2026-03-01 12:00, 12:00, or 3h for three hours ago.", "TIME")
-    ] = ""
+    since: Annotated[str, Option("Only who has had it no longer than since this time.", "TIME")] = (
+        ""
+    )
 
-    @property
-    def chain_repository(self) -> str:
-        """The repository of the chain; a record in a folder is read without GitHub."""
-        return self.record if is_folder(self.record) else self.control_plane
+
+class DriftInputs(QuestionInputs):
+    """Inputs of `kalypso drift`."""
+
+    fail_on: Annotated[
+        List,
+        Option("Exit with 1 for any difference, or for these kinds, such as failing.", "KIND"),
+    ] = ()
+    stale_after: Annotated[
+        Duration, Option("How old the newest look at an environment may be.")
+    ] = timedelta(hours=24)
+
+
+class DeliveryInputs(QuestionInputs):
+    """Inputs of `kalypso delivery`."""
+
+    commit: Annotated[
+        str, Option("Show the way of this commit of main through the environments.", "COMMIT")
+    ] = ""
+    since: Annotated[
+        str, Option("Only deployments since this time; default: all of the record.", "TIME")
+    ] = ""
 
 
 class ClustersInputs(ClusterReportsInputs):

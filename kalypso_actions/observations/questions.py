@@ -26,7 +26,8 @@ class ClusterState:
     type, or "" for the whole tree, and `workload` is "". `names` are all names of the target.
     `deployed_version` and `gitops_commit` are those of the newest desired period that the content
     belongs to; without one, the version is "" and the commit is the reported one. `desired_version`
-    is "" where nothing is wanted.
+    is "" where nothing is wanted; what is wanted has been so since `wanted_since`, and has come
+    `changes_behind` changes after what runs.
     """
 
     environment: str
@@ -44,6 +45,8 @@ class ClusterState:
     status: Status
     since: datetime
     reason: str
+    wanted_since: datetime | None = None
+    changes_behind: int = 0
 
     @property
     def cluster_name(self) -> str:
@@ -55,7 +58,8 @@ STATES: Final = """
 select e.name, r.cluster_type, c.spelled, r.name, coalesce(t.name, r.follows),
     coalesce(w.name, ''), t.id, coalesce(v.version, ''), coalesce(ov.version, ''),
     coalesce(ov.source_commit, ''), coalesce(o.commit_id, p.commit_id),
-    d.content, p.content, p.relation, p.status, p.from_, p.reason
+    d.content, p.content, p.relation, p.status, p.from_, p.reason, d.from_,
+    coalesce(d.number - o.number, 0)
 from period p
 join reconciler r on r.id = p.reconciler
 join cluster c on c.id = r.cluster
@@ -90,7 +94,7 @@ def states(database: Database, at: datetime) -> Iterator[ClusterState]:
     moment = int(at.timestamp())
     for row in database.rows(STATES, moment, moment, moment, moment):
         target, version, deployed, source, commit, wanted, content = row[6:13]
-        relation, status, since, reason = row[13:]
+        relation, status, since, reason, wanted_since, behind = row[13:]
         if wanted is not None and content:
             # The period has the relation to what was wanted last.
             is_current = content == wanted
@@ -110,9 +114,31 @@ def states(database: Database, at: datetime) -> Iterator[ClusterState]:
             gitops_commit=commit,
             relation=relation,
             status=status,
-            since=datetime.fromtimestamp(since, UTC),
+            since=at_second(since),
             reason=reason,
+            wanted_since=None if wanted_since is None else at_second(wanted_since),
+            changes_behind=behind,
         )
+
+
+def at_second(seconds: int) -> datetime:
+    """Return the time of a number in the tables."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def seconds_of(time: datetime) -> int:
+    """Return the number in the tables of a time."""
+    return int(time.timestamp())
+
+
+def looks(database: Database, at: datetime) -> Mapping[str, datetime]:
+    """Return the newest look at each environment until a moment."""
+    rows = database.rows(
+        "select e.name, max(o.at) from observation o join environment e on e.id = o.environment"
+        " where o.at <= ? group by e.name",
+        seconds_of(at),
+    )
+    return {name: at_second(seconds) for name, seconds in rows}
 
 
 def last_look(database: Database, at: datetime) -> datetime | None:

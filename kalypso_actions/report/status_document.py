@@ -108,7 +108,8 @@ class IssueEntry(OutputDocument):
 class ClusterStateEntry(OutputDocument):
     """A cluster that does not comply; without `id` and `name`, a cluster type without a cluster.
 
-    `cluster_type` is "" for a cluster that follows the whole tree.
+    `cluster_type` is "" for a cluster that follows the whole tree. `since` is when the record saw
+    its status and content begin (null: there is no record of it).
     """
 
     id: str = ""
@@ -116,6 +117,7 @@ class ClusterStateEntry(OutputDocument):
     cluster_type: str
     state: str
     reason: str
+    since: datetime | None = None
 
 
 class EnvironmentStatusEntry(OutputDocument):
@@ -255,7 +257,8 @@ def _not_compliant(document: StatusDocument) -> Iterator[Text]:
         for item in clusters[:MOST_LINES]:
             kind = f" ({item.cluster_type})" if item.cluster_type else ""
             subject = f"{item.name}{kind}" if item.name else f"cluster type {item.cluster_type}"
-            line = f"{entry.environment}: {item.state}: {subject}: {item.reason}"
+            since = f" since {item.since:%Y-%m-%d %H:%M} UTC" if item.since else ""
+            line = f"{entry.environment}: {item.state}{since}: {subject}: {item.reason}"
             yield Text(escape_log_line(line))
         yield from _more(entry.environment, len(clusters) - MOST_LINES)
 

@@ -276,6 +276,22 @@ def ask(
     return _ask(":memory:", branch, head, question)
 
 
+def ask_record(
+    context: CommandContext, record: str, question: Callable[[Database], Answer]
+) -> tuple[str, Answer]:
+    """Return the name of the record, and what a question finds in it.
+
+    Raises KalypsoError without a record.
+    """
+    branch = record_branch(context, record)
+    head = branch.head()
+    if not head:
+        raise KalypsoError(
+            "there is no record yet", Location(branch.name), "kalypso observe writes one"
+        )
+    return branch.name, ask(branch, head, context.runtime.environment, question)
+
+
 def _ask(
     path: str, branch: RecordBranch, head: str, question: Callable[[Database], Answer]
 ) -> Answer:

@@ -12,6 +12,7 @@ from kalypso_actions.commands.shared.entry import closed_by
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
+from kalypso_actions.commands.shared.record import ask, record_branch
 from kalypso_actions.commands.status.read import (
     EnvironmentBranches,
     Pipeline,
@@ -30,6 +31,7 @@ from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.observations.questions import states
 from kalypso_actions.promotion import pipeline_moment as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
 from kalypso_actions.promotion.pipeline_moment import EnvironmentMoment, PipelineProposal
@@ -73,6 +75,8 @@ def status(
     source = closing(reports or open_cluster_reports(inputs, context)) if inputs.clusters else None
     with source or nullcontext() as asked:
         entries = tuple(summary.entry(name, asked) for name in names)
+    if inputs.clusters:
+        entries = _with_since(entries, inputs, context)
     head = read.control_plane.heads.get(read.main)
     ci = head.statuses.get(CI_CONTEXT) if head else None
     return StatusDocument(
@@ -83,6 +87,44 @@ def status(
         waits=summary.waits_of_main(),
         environments=entries,
         warnings=ProblemEntry.all_of(chain_gaps(environments)),
+    )
+
+
+def _with_since(
+    entries: tuple[EnvironmentStatusEntry, ...], inputs: StatusInputs, context: CommandContext
+) -> tuple[EnvironmentStatusEntry, ...]:
+    """Return the entries with the times since when clusters do not comply, if there is a record."""
+    record = record_branch(context, inputs.record)
+    head = record.head()
+    if not head:
+        return entries
+    now = context.runtime.now()
+    known = ask(
+        record,
+        head,
+        context.runtime.environment,
+        lambda tables: {
+            (each.environment, each.cluster_type, each.cluster.lower()): each.since
+            for each in states(tables, now)
+            if not each.workload
+        },
+    )
+    return tuple(
+        entry.model_copy(
+            update={
+                "not_compliant": tuple(
+                    each.model_copy(
+                        update={
+                            "since": known.get(
+                                (entry.environment, each.cluster_type, each.id.lower())
+                            )
+                        }
+                    )
+                    for each in entry.not_compliant or ()
+                )
+            }
+        )
+        for entry in entries
     )
 
 

@@ -1,0 +1,411 @@
+"""How well changes reach clusters: figures by the definitions of DORA, each with its number.
+
+A deployment is a desired period of an environment, an application or a cluster type that a cluster
+reached: a merge that changed manifests. One commit of a GitOps branch is one deployment, however
+many targets it changes.
+
+https://dora.dev/guides/dora-metrics-four-keys/
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal, NamedTuple
+
+from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.questions import at_second, seconds_of
+
+DeploymentKind = Literal["promotion", "configuration", "correction", "rollback"]
+
+FEWEST: Final = 5
+"""Fewer values are listed instead of a median."""
+
+WEEK: Final = timedelta(days=7)
+
+
+class Scope(NamedTuple):
+    """What figures are about: an environment, or a part of it."""
+
+    environment: str
+    kind: Literal["environment", "application", "cluster-type"]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Promoted:
+    """A commit of main in an environment."""
+
+    commit: str
+    position: int
+    committed_at: datetime | None
+    proposed_at: datetime | None
+    merged_at: datetime | None
+    merged_by: str
+    started_at: datetime | None
+    deployed_at: datetime | None
+    failed_at: datetime | None
+    state: str
+    subject: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A commit of a GitOps branch that clusters reached.
+
+    `failed_at` is when a cluster first failed with it, `well_at` when the last cluster was well
+    with it; `ended_well` says whether all that reached it were well with it at last.
+    """
+
+    commit: str
+    source_commit: str
+    kind: DeploymentKind
+    since: datetime
+    failed_at: datetime | None
+    well_at: datetime | None
+    ended_well: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Seconds of several cases: fewer than five are listed, more have a median and a percentile."""
+
+    n: int = 0
+    values: tuple[int, ...] = ()
+    median: int | None = None
+    p90: int | None = None
+
+    @classmethod
+    def of(cls, seconds: Iterable[float]) -> Figure:
+        """Return the figure of values, which are not negative."""
+        values = sorted(max(0, int(each)) for each in seconds)
+        if len(values) < FEWEST:
+            return cls(len(values), tuple(values))
+        p90 = statistics.quantiles(values, n=10, method="inclusive")[-1]
+        return cls(len(values), (), int(statistics.median(values)), int(p90))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a number; `share` is None for a part of nothing."""
+
+    part: int = 0
+    n: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The part of one, rounded."""
+        return round(self.part / self.n, 4) if self.n else None
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of a scope; None for what the record does not say.
+
+    Lead times and waits are those of commits of main, so parts of an environment have none.
+    `recovered_by_clusters` says whether recovery is that of clusters, or of the commits' states.
+    `skewed` are lead times that a wrong clock made negative; they count as zero.
+    """
+
+    scope: Scope
+    deployments: Mapping[DeploymentKind, int]
+    ended_well: int
+    per_week: float | None
+    lead_time: Figure | None
+    change_failures: Share
+    failed_deployments: Share
+    recovery: Figure
+    recovered_by_clusters: bool
+    rework: Share
+    waits: Mapping[str, Figure] = field(default_factory=dict)
+    skewed: int = 0
+
+
+PROMOTED: Final = """
+select e.name, m.commit_id, m.position, m.committed_at, m.proposed_at, m.merged_at, m.merged_by,
+    m.started_at, m.deployed_at, m.failed_at, m.state, m.subject, m.author
+from (
+    select p.*, row_number() over (
+        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
+    ) as nth from promotion p
+) m
+join environment e on e.id = m.environment
+where m.nth = 1
+order by e.position, e.name, m.position
+"""
+
+REACHED: Final = """
+select e.name, t.workload is not null, coalesce(a.name, ''), t.name, d.commit_id,
+    coalesce(v.source_commit, ''), min(d.from_), min(d.nth), min(d.number),
+    min(case when p.status = 'failure' then p.from_ end),
+    max(case when p.status = 'success' then p.from_ end),
+    min(case when p.last = 1 and p.status = 'failure' then 0 else 1 end)
+from (
+    select y.desired, p.status, p.from_, row_number() over (
+        partition by y.desired, p.reconciler order by p.number desc
+    ) as last
+    from delivery y join period p on p.id = y.period
+    where p.from_ <= ?
+) p
+join desired d on d.id = p.desired
+join target t on t.id = d.target
+join environment e on e.id = t.environment
+left join workload w on w.id = t.workload
+left join application a on a.id = w.application
+left join version v on v.id = d.version
+where d.from_ <= ? and d.from_ >= ?
+group by e.name, t.id, d.id, a.name, v.source_commit
+order by min(d.from_), min(d.nth), min(d.number)
+"""
+
+
+def recorded_since(database: Database) -> datetime | None:
+    """Return when the record begins; None for an empty one."""
+    ((first,),) = database.rows("select min(at) from observation")
+    return None if first is None else at_second(first)
+
+
+def promoted(database: Database) -> Mapping[str, list[Promoted]]:
+    """Return the commits of main by environment, in the order of the chain and of main."""
+    found: dict[str, list[Promoted]] = {}
+    for row in database.rows(PROMOTED):
+        times = [None if each is None else at_second(each) for each in (*row[3:6], *row[7:10])]
+        found.setdefault(row[0], []).append(
+            Promoted(
+                commit=row[1],
+                position=row[2],
+                committed_at=times[0],
+                proposed_at=times[1],
+                merged_at=times[2],
+                merged_by=row[6],
+                started_at=times[3],
+                deployed_at=times[4],
+                failed_at=times[5],
+                state=row[10],
+                subject=row[11],
+                author=row[12],
+            )
+        )
+    return found
+
+
+def figures(database: Database, at: datetime, since: datetime | None = None) -> list[Figures]:
+    """Return the figures of each environment, the last one of the chain first, then of its parts.
+
+    Deployments begin between `since`, by default the record's beginning, and `at`.
+    """
+    begin = since or recorded_since(database)
+    if begin is None:
+        return []
+    commits = promoted(database)
+    deployments = _deployments(database, at, since)
+    names = [
+        row[0]
+        for row in database.rows(
+            "select name from environment where position is not null order by position desc, name"
+        )
+    ]
+    order = {name: n for n, name in enumerate(names)}
+    scopes = {Scope(name, "environment", name) for name in names} | deployments.keys()
+    kinds = ("environment", "application", "cluster-type")
+    return [
+        _figures(scope, deployments.get(scope, ()), commits, begin, at)
+        for scope in sorted(
+            scopes,
+            key=lambda each: (
+                order.get(each.environment, len(order)),
+                kinds.index(each.kind),
+                each.name,
+            ),
+        )
+    ]
+
+
+def _deployments(
+    database: Database, at: datetime, since: datetime | None
+) -> Mapping[Scope, list[Deployment]]:
+    """Return the deployments of each scope, the oldest first."""
+    merged: dict[Scope, dict[str, list[tuple[str, int, int | None, int | None, bool]]]] = {}
+    moment = seconds_of(at)
+    for row in database.rows(REACHED, moment, moment, seconds_of(since) if since else 0):
+        environment, is_application, application, target, commit, source, began = row[:7]
+        failed, well, ended = row[9], row[10], bool(row[11])
+        scopes = (
+            [Scope(environment, "application", application)]
+            if is_application
+            else [
+                Scope(environment, "environment", environment),
+                *([Scope(environment, "cluster-type", target)] if target else []),
+            ]
+        )
+        for scope in scopes:
+            of_commit = merged.setdefault(scope, {}).setdefault(commit, [])
+            of_commit.append((source, began, failed, well, ended))
+    return {scope: list(_with_kinds(commits)) for scope, commits in merged.items()}
+
+
+def _with_kinds(
+    commits: Mapping[str, Sequence[tuple[str, int, int | None, int | None, bool]]],
+) -> Iterator[Deployment]:
+    """Yield the deployments of a scope; what each is follows from those before."""
+    seen: set[str] = set()
+    before: Deployment | None = None
+    for commit, parts in commits.items():
+        source = parts[0][0]
+        failed = min((part[2] for part in parts if part[2] is not None), default=None)
+        well = max((part[3] for part in parts if part[3] is not None), default=None)
+        kind: DeploymentKind = "promotion"
+        if before and source == before.source_commit:
+            kind = "correction" if before.failed_at else "configuration"
+        elif source in seen:
+            kind = "rollback"
+        before = Deployment(
+            commit,
+            source,
+            kind,
+            at_second(min(part[1] for part in parts)),
+            None if failed is None else at_second(failed),
+            None if well is None else at_second(well),
+            ended_well=all(part[4] for part in parts) and well is not None,
+        )
+        seen.add(source)
+        yield before
+
+
+def _figures(
+    scope: Scope,
+    deployments: Sequence[Deployment],
+    commits: Mapping[str, Sequence[Promoted]],
+    begin: datetime,
+    at: datetime,
+) -> Figures:
+    is_environment = scope.kind == "environment"
+    of_main = [
+        each
+        for each in (commits.get(scope.environment, ()) if is_environment else ())
+        if (each.deployed_at or each.failed_at or begin) <= at
+    ]
+    arrived = sorted(
+        (each for each in of_main if each.deployed_at and begin <= each.deployed_at <= at),
+        key=lambda each: each.deployed_at or at,
+    )
+    leads = list(_lead_times(arrived, of_main))
+    kinds: dict[DeploymentKind, int] = {}
+    for each in deployments:
+        kinds[each.kind] = kinds.get(each.kind, 0) + 1
+    well = sum(each.ended_well for each in deployments)
+    weeks = (at - begin) / WEEK
+    rework = kinds.get("correction", 0) + kinds.get("rollback", 0)
+    recovery = list(_recoveries(deployments))
+    by_clusters = bool(deployments)
+    if not by_clusters:
+        recovery = list(_recoveries_of_commits(of_main))
+    return Figures(
+        scope,
+        kinds,
+        well,
+        round(well / weeks, 2) if deployments and weeks > 0 else None,
+        Figure.of(leads) if is_environment else None,
+        _change_failures(deployments, of_main, begin, at),
+        Share(sum(bool(each.failed_at) for each in deployments), len(deployments)),
+        Figure.of(recovery),
+        by_clusters,
+        Share(rework, len(deployments)),
+        _waits(scope.environment, arrived, commits) if is_environment else {},
+        sum(lead < 0 for lead in leads),
+    )
+
+
+def _lead_times(arrived: Sequence[Promoted], of_main: Sequence[Promoted]) -> Iterator[float]:
+    """Yield the time from each commit of main to the deployment that first carried it, in seconds.
+
+    The first recorded deployment counts its own commit alone: what it carried besides may be years
+    old. Commits of an interrupted promotion count with the one that arrived.
+    """
+    top: int | None = None
+    for each in arrived:
+        first = each.position if top is None else top + 1
+        for commit in of_main:
+            is_carried = first <= commit.position <= each.position
+            if is_carried and commit.committed_at and each.deployed_at:
+                yield (each.deployed_at - commit.committed_at).total_seconds()
+        top = max(each.position, top or 0)
+
+
+def _change_failures(
+    deployments: Sequence[Deployment], of_main: Sequence[Promoted], begin: datetime, at: datetime
+) -> Share:
+    """Return the commits that failed, or were rolled back or corrected, of all that arrived.
+
+    A commit counts once.
+    """
+    arrived = {each.source_commit for each in deployments if each.source_commit}
+    failed = {each.source_commit for each in deployments if each.failed_at and each.source_commit}
+    for before, after in itertools.pairwise(deployments):
+        if after.kind in {"rollback", "correction"} and before.source_commit:
+            failed.add(before.source_commit)
+    for each in of_main:
+        times = [time for time in (each.deployed_at, each.failed_at) if time]
+        if any(begin <= time <= at for time in times):
+            arrived.add(each.commit)
+            if each.failed_at or each.state == "rolled back":
+                failed.add(each.commit)
+    return Share(len(failed & arrived), len(arrived))
+
+
+def _recoveries(deployments: Sequence[Deployment]) -> Iterator[float]:
+    """Yield the time from the first failing cluster until all are well with a later deployment."""
+    failing: datetime | None = None
+    for each in deployments:
+        if failing and each.ended_well and each.well_at and each.well_at >= failing:
+            yield (each.well_at - failing).total_seconds()
+            failing = None
+        if not failing and each.failed_at and not each.ended_well:
+            failing = each.failed_at
+
+
+def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[float]:
+    """Yield the time from a failed commit until a commit is deployed, without data of clusters."""
+    for each in of_main:
+        if each.failed_at:
+            later = [
+                other.deployed_at
+                for other in of_main
+                if other.deployed_at and other.deployed_at > each.failed_at
+            ]
+            if later:
+                yield (min(later) - each.failed_at).total_seconds()
+
+
+def _waits(
+    environment: str, arrived: Sequence[Promoted], commits: Mapping[str, Sequence[Promoted]]
+) -> Mapping[str, Figure]:
+    """Return what commits waited for: people, clusters, the environment before, and runs."""
+    names = list(commits)
+    place = names.index(environment) if environment in names else 0
+    before = {each.commit: each for each in commits[names[place - 1]]} if place else {}
+    parts: dict[str, list[float]] = {"people": [], "clusters": [], "environment": [], "runs": []}
+    for each in arrived:
+        known = 0.0
+
+        def add(name: str, start: datetime | None, end: datetime | None) -> float:
+            if start is None or end is None:
+                return 0.0
+            seconds = max(0.0, (end - start).total_seconds())
+            parts[name].append(seconds)
+            return seconds
+
+        known += add("people", each.proposed_at, each.merged_at)
+        known += add("clusters", each.merged_at, each.deployed_at)
+        earlier = before.get(each.commit)
+        begun = earlier.deployed_at if earlier else each.committed_at if not before else None
+        if earlier:
+            known += add("environment", earlier.deployed_at, each.started_at)
+        if begun and each.deployed_at and each.proposed_at and each.merged_at:
+            total = (each.deployed_at - begun).total_seconds()
+            parts["runs"].append(max(0.0, total - known))
+    return {name: Figure.of(seconds) for name, seconds in parts.items()}

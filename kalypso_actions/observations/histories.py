@@ -1,0 +1,215 @@
+"""The periods of a target, and of a cluster, newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.questions import at_second, seconds_of
+
+
+@dataclass(frozen=True, slots=True)
+class TargetPeriod:
+    """What a target should run from a time until another content, and what became of it.
+
+    `clusters` are numbers by their last status of the periods that belong to it. `author`,
+    `subject`, `merged_by` and the times are those of the promotion of `source_commit`, "" or None
+    for another commit than one of main.
+    """
+
+    environment: str
+    target: str
+    workload: str
+    version: str
+    source_commit: str
+    gitops_commit: str
+    edited: bool
+    since: datetime
+    until: datetime | None
+    clusters: Mapping[str, int]
+    author: str
+    subject: str
+    merged_by: str
+    pull_request: str
+    committed_at: datetime | None
+    deployed_at: datetime | None
+    lead_time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPeriod:
+    """What a cluster ran of a target from a time until another content or status."""
+
+    environment: str
+    cluster_type: str
+    cluster: str
+    configuration: str
+    target: str
+    version: str
+    gitops_commit: str
+    status: str
+    since: datetime
+    until: datetime | None
+    reason: str
+
+    @property
+    def cluster_name(self) -> str:
+        """The last part of the cluster's id."""
+        return self.cluster.rstrip("/").rpartition("/")[2]
+
+
+TARGETS: Final = """
+select distinct t.id from target t
+join target_name n on n.target = t.id
+join environment e on e.id = t.environment
+where (lower(n.name) = ? or (? = '' and t.workload is null)) and (? = '' or e.name = ?)
+"""
+
+NEWEST_PROMOTION: Final = """
+select environment, commit_id, author, subject, merged_by, pull_request, committed_at,
+    deployed_at, row_number() over (
+        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
+    ) as nth
+from promotion
+"""
+
+PERIODS: Final = """
+select d.id, e.name, t.name, coalesce(w.name, ''), coalesce(v.version, ''),
+    coalesce(v.source_commit, ''), d.commit_id, d.edited, d.from_, d.until,
+    coalesce(m.author, ''), coalesce(m.subject, ''), coalesce(m.merged_by, ''),
+    coalesce(m.pull_request, ''), m.committed_at, m.deployed_at
+from desired d
+join target t on t.id = d.target
+join environment e on e.id = t.environment
+left join workload w on w.id = t.workload
+left join version v on v.id = d.version
+left join ({promotions}) m
+    on m.environment = t.environment and m.commit_id = v.source_commit and m.nth = 1
+where d.target in ({targets}) and d.from_ <= ? and (d.until is null or d.until > ?)
+order by d.from_ desc, d.nth desc, e.position, t.name
+"""
+
+COUNTS: Final = """
+select desired, status, count(*) from (
+    select y.desired, p.status, row_number() over (
+        partition by y.desired, p.reconciler order by p.number desc
+    ) as nth
+    from desired d
+    join delivery y on y.desired = d.id
+    join period p on p.id = y.period
+    where d.target in ({targets}) and p.from_ <= ?
+) as newest
+where nth = 1
+group by desired, status
+"""
+
+CLUSTER: Final = """
+select e.name, r.cluster_type, c.spelled, r.name, coalesce(t.name, r.follows),
+    coalesce(v.version, ''), coalesce(d.commit_id, p.commit_id), p.status, p.from_, p.until,
+    p.reason
+from period p
+join reconciler r on r.id = p.reconciler
+join cluster c on c.id = r.cluster
+join environment e on e.id = r.environment
+left join target t on t.id = r.target
+left join desired d on d.id = (
+    select max(y.desired) from delivery y where y.period = p.id
+)
+left join version v on v.id = d.version
+where (c.key = ? or lower(c.name) = ?) and p.from_ <= ? and (p.until is null or p.until > ?)
+    and (? = '' or lower(t.name) = ?)
+order by p.from_ desc, p.nth desc, e.position, r.follows
+"""
+
+
+def target_periods(
+    database: Database,
+    name: str,
+    at: datetime,
+    since: datetime | None = None,
+    environment: str = "",
+) -> list[TargetPeriod]:
+    """Return the periods of all targets of a name, in an environment or in all of them.
+
+    The name is that of a target, a workload or a cluster type; "" stands for the platform's.
+    """
+    wanted = name.lower()
+    rows = database.rows(TARGETS, wanted, wanted, environment, environment)
+    targets = ", ".join(str(int(row[0])) for row in rows)
+    if not targets:
+        return []
+    moment = seconds_of(at)
+    counts: dict[int, dict[str, int]] = {}
+    for desired, status, number in database.rows(COUNTS.format(targets=targets), moment):
+        counted = counts.setdefault(desired, {})
+        word = status if status in {"success", "failure"} else "in_progress"
+        counted[word] = counted.get(word, 0) + number
+    statement = PERIODS.format(promotions=NEWEST_PROMOTION, targets=targets)
+    return [
+        _target_period(row, counts.get(row[0], {}), moment)
+        for row in database.rows(statement, moment, seconds_of(since) if since else 0)
+    ]
+
+
+def _target_period(row: Sequence[Any], counts: Mapping[str, int], moment: int) -> TargetPeriod:
+    until = row[9] if row[9] is not None and row[9] <= moment else None
+    return TargetPeriod(
+        *(row[1], row[2], row[3], row[4], row[5], row[6]),
+        edited=bool(row[7]),
+        since=at_second(row[8]),
+        until=None if until is None else at_second(until),
+        clusters={"success": 0, "failure": 0, "in_progress": 0, **counts},
+        author=row[10],
+        subject=row[11],
+        merged_by=row[12],
+        pull_request=row[13],
+        committed_at=None if row[14] is None else at_second(row[14]),
+        deployed_at=None if row[15] is None else at_second(row[15]),
+        lead_time=None if None in row[14:16] else max(0, row[15] - row[14]),
+    )
+
+
+def cluster_periods(
+    database: Database,
+    name: str,
+    at: datetime,
+    since: datetime | None = None,
+    target: str = "",
+) -> Iterator[ClusterPeriod]:
+    """Yield the periods of a cluster, by its id or the last part of it."""
+    moment, wanted = seconds_of(at), name.lower()
+    first = seconds_of(since) if since else 0
+    rows = database.rows(CLUSTER, wanted, wanted, moment, first, target.lower(), target.lower())
+    for row in rows:
+        until = row[9] if row[9] is not None and row[9] <= moment else None
+        yield ClusterPeriod(
+            environment=row[0],
+            cluster_type=row[1],
+            cluster=row[2],
+            configuration=row[3],
+            target=row[4],
+            version=row[5],
+            gitops_commit=row[6],
+            status=row[7],
+            since=at_second(row[8]),
+            until=None if until is None else at_second(until),
+            reason=row[10],
+        )
+
+
+def clusters_of_commits(
+    database: Database, environment: str, at: datetime
+) -> Mapping[str, Mapping[str, int]]:
+    """Return the numbers of clusters by status of each commit of main in an environment.
+
+    A cluster counts once for each folder of the platform that it follows.
+    """
+    numbers: dict[str, dict[str, int]] = {}
+    for period in target_periods(database, "", at, None, environment):
+        counted = numbers.setdefault(period.source_commit, {})
+        for status, number in period.clusters.items():
+            counted[status] = counted.get(status, 0) + number
+    return numbers
