@@ -24,7 +24,7 @@ from kalypso_actions.inputs.app import AppStatusInputs
 from kalypso_actions.inputs.chain import (
     CheckPagesInputs,
     ClustersInputs,
-    DeliveryInputs,
+    DeliveryFigureInputs,
     DoctorInputs,
     DriftInputs,
     HistoryInputs,
@@ -216,10 +216,10 @@ class DriftCommand(GitHubCommand[DriftInputs, DriftDocument]):
         print_drift(stdout(), document)
 
 
-class DeliveryCommand(GitHubCommand[DeliveryInputs, DeliveryDocument]):
+class DeliveryCommand(GitHubCommand[DeliveryFigureInputs, DeliveryDocument]):
     """`kalypso delivery`."""
 
-    model, document, place = DeliveryInputs, DeliveryDocument, "delivery:delivery"
+    model, document, place = DeliveryFigureInputs, DeliveryDocument, "delivery:delivery"
     echoed: ClassVar[dict[str, str]] = {}
 
     def show(self, document: DeliveryDocument) -> None:

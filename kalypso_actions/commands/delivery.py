@@ -10,7 +10,7 @@ from typing import Any
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.record import ask_record
 from kalypso_actions.errors import Location, UsageError
-from kalypso_actions.inputs.chain import DeliveryInputs
+from kalypso_actions.inputs.chain import DeliveryFigureInputs
 from kalypso_actions.observations import questions
 from kalypso_actions.observations.delivery import (
     Figures,
@@ -28,7 +28,7 @@ from kalypso_actions.report.delivery_document import (
 )
 
 
-def delivery(inputs: DeliveryInputs, context: CommandContext) -> DeliveryDocument:
+def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryDocument:
     """Return the figures of delivery, or the way of a commit.
 
     Raises UsageError for a commit that the record does not have, KalypsoError without a record.

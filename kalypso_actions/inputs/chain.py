@@ -619,7 +619,7 @@ class DriftInputs(QuestionInputs):
     ] = timedelta(hours=24)
 
 
-class DeliveryInputs(QuestionInputs):
+class DeliveryFigureInputs(QuestionInputs):
     """Inputs of `kalypso delivery`."""
 
     commit: Annotated[

@@ -54,7 +54,7 @@ class Promoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Deployment:
+class ReachedDeployment:
     """A commit of a GitOps branch that clusters reached.
 
     `failed_at` is when a cluster first failed with it, `well_at` when the last cluster was well
@@ -227,7 +227,7 @@ def figures(database: Database, at: datetime, since: datetime | None = None) -> 
 
 def _deployments(
     database: Database, at: datetime, since: datetime | None
-) -> Mapping[Scope, list[Deployment]]:
+) -> Mapping[Scope, list[ReachedDeployment]]:
     """Return the deployments of each scope, the oldest first."""
     merged: dict[Scope, dict[str, list[tuple[str, int, int | None, int | None, bool]]]] = {}
     moment = seconds_of(at)
@@ -250,10 +250,10 @@ def _deployments(
 
 def _with_kinds(
     commits: Mapping[str, Sequence[tuple[str, int, int | None, int | None, bool]]],
-) -> Iterator[Deployment]:
+) -> Iterator[ReachedDeployment]:
     """Yield the deployments of a scope; what each is follows from those before."""
     seen: set[str] = set()
-    before: Deployment | None = None
+    before: ReachedDeployment | None = None
     for commit, parts in commits.items():
         source = parts[0][0]
         failed = min((part[2] for part in parts if part[2] is not None), default=None)
@@ -263,7 +263,7 @@ def _with_kinds(
             kind = "correction" if before.failed_at else "configuration"
         elif source in seen:
             kind = "rollback"
-        before = Deployment(
+        before = ReachedDeployment(
             commit,
             source,
             kind,
@@ -278,7 +278,7 @@ def _with_kinds(
 
 def _figures(
     scope: Scope,
-    deployments: Sequence[Deployment],
+    deployments: Sequence[ReachedDeployment],
     commits: Mapping[str, Sequence[Promoted]],
     begin: datetime,
     at: datetime,
@@ -337,7 +337,10 @@ def _lead_times(arrived: Sequence[Promoted], of_main: Sequence[Promoted]) -> Ite
 
 
 def _change_failures(
-    deployments: Sequence[Deployment], of_main: Sequence[Promoted], begin: datetime, at: datetime
+    deployments: Sequence[ReachedDeployment],
+    of_main: Sequence[Promoted],
+    begin: datetime,
+    at: datetime,
 ) -> Share:
     """Return the commits that failed, or were rolled back or corrected, of all that arrived.
 
@@ -357,7 +360,7 @@ def _change_failures(
     return Share(len(failed & arrived), len(arrived))
 
 
-def _recoveries(deployments: Sequence[Deployment]) -> Iterator[float]:
+def _recoveries(deployments: Sequence[ReachedDeployment]) -> Iterator[float]:
     """Yield the time from the first failing cluster until all are well with a later deployment."""
     failing: datetime | None = None
     for each in deployments:

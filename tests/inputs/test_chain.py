@@ -158,7 +158,7 @@ def test_parts_of_compound_secrets_are_secrets() -> None:
 
 
 def test_a_missing_argument_is_named_as_the_help_names_it() -> None:
-    with pytest.raises(UsageError, match=r"^ENVIRONMENT is needed$"):
+    with pytest.raises(UsageError, match=r"^NAME is needed$"):
         checked_inputs(HistoryInputs, {})
     with pytest.raises(UsageError, match="--environment is needed"):
         checked_inputs(CdInputs, {"commit": "main"})
