@@ -206,6 +206,28 @@ def test_a_second_start_goes_on_where_the_first_was_killed(tmp_path: Path) -> No
         trial.status(first, "stage", "success", "Deployed")
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ((), ["No repository has an Environment", "kalypso sandbox --sample --run"]),
+        (("--sample",), ['id="environment-dev"', 'id="environment-stage"', "Register hello-world"]),
+    ],
+    ids=["empty", "sample"],
+)
+def test_the_first_page_draws_the_pipeline(
+    tmp_path: Path, options: tuple[str, ...], shown: list[str]
+) -> None:
+    with started(tmp_path / "trial", *options) as document:
+        end = time.monotonic() + 60
+        text = ""
+        while not all(each in text for each in shown):
+            assert time.monotonic() < end, text.partition("<main")[2]
+            answer = requests.get(document["page"], headers={"Accept": "text/html"}, timeout=60)
+            text = answer.text
+            time.sleep(0.2)
+    assert 'class="bad"' not in text
+
+
 def test_a_shell_reads_the_variables(tmp_path: Path) -> None:
     folder = tmp_path / "a trial"
     with started(folder, "--sample") as document:

@@ -55,6 +55,7 @@ def sandbox(
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.sandbox import trial  # noqa: PLC0415
+    from kalypso_actions.commands.sandbox.drawing import PipelineDrawing  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.clock import FastClock  # noqa: PLC0415
 
     clock = FastClock(datetime.now(UTC), inputs.speed or (trial.SPEED if inputs.run else 1))
@@ -67,6 +68,7 @@ def sandbox(
         sign_in=inputs.run,
         flavour=inputs.flavour,
     )
+    embedded.draw = PipelineDrawing(embedded, machine or {})
     with embedded:
         token = _token(embedded)
         if inputs.sample and (key := trial.create_sample(embedded, inputs, folder)):
