@@ -511,6 +511,25 @@ APPLICATION: Final = (
         ),
     ),
     ChainCommand(
+        "app-preview",
+        "Compare an application's trees before and after a pull request, and show the difference.",
+        examples=(
+            "kalypso app preview --configs-repository acme/shop-configs "
+            "--gitops-repository acme/shop-gitops --base main --head 4c1f0d2 --dry-run",
+        ),
+        failure="new problems, or with --strict new warnings",
+        icon="eye",
+        permissions=(
+            Permission(SOURCE, "contents", "read", "reads both commits of the source"),
+            Permission(SOURCE, "pull-requests", "write", "comments; else a warning"),
+            Permission(SOURCE, "statuses", "write", "posts `kalypso / preview`; else a warning"),
+            Permission(CONFIGS, "contents", "read", "reads the configuration"),
+            Permission(CONFIGS, "pull-requests", "write", "comments on its pull requests"),
+            Permission(CONFIGS, "statuses", "write", "posts `kalypso / preview` there"),
+            Permission(GITOPS_OF_APPLICATION, "contents", "read", "reads the present trees"),
+        ),
+    ),
+    ChainCommand(
         "app-notify",
         "Tell an application's source of a push to its GitOps repository or its configs.",
         examples=("kalypso app notify --source-repository acme/shop --pushed configs",),

@@ -19,6 +19,7 @@ from kalypso_actions.inputs.chain import (
     CommitBy,
     DryRun,
     GitHubInputs,
+    ShownPreviewInputs,
     VerifyOnly,
     WaitingInputs,
 )
@@ -408,8 +409,8 @@ class AppCiInputs(AppChainInputs):
     dry_run: DryRun = False
 
 
-class AppDeployInputs(AppInputs, AppChainInputs):
-    """Inputs of `kalypso app deploy`."""
+class AppTreeInputs(AppInputs, AppChainInputs):
+    """Inputs of the commands that render an application's repositories on GitHub."""
 
     configs_repository: ConfigsRepository
     gitops_repository: Annotated[
@@ -425,6 +426,11 @@ class AppDeployInputs(AppInputs, AppChainInputs):
             "$SOURCE_REPO."
         ),
     ] = ""
+
+
+class AppDeployInputs(AppTreeInputs):
+    """Inputs of `kalypso app deploy`."""
+
     commit: Annotated[
         str,
         Option(
@@ -482,6 +488,30 @@ class AppDeployInputs(AppInputs, AppChainInputs):
     dry_run: DryRun = False
 
 
+class AppPreviewInputs(ShownPreviewInputs, AppTreeInputs):
+    """Inputs of `kalypso app preview`."""
+
+    environment: Annotated[
+        str,
+        Option(
+            "Only this environment; default: all of .github/kalypso/environments.yaml.",
+            completes="environment",
+        ),
+    ] = ""
+    configs_pull_request: Annotated[
+        int,
+        Field(ge=0),
+        Option("The number of the configs' pull request to preview; default: that of the job."),
+    ] = 0
+    base: Annotated[
+        str, Option("The commit of the source to compare with; default: that of the pull request.")
+    ] = ""
+    head: Annotated[
+        str, Option("The commit of the source with the change; default: the job's commit.")
+    ] = ""
+    release_by: ReleaseBy = "job"
+
+
 class AppNotifyInputs(AppChainInputs):
     """Inputs of `kalypso app notify`."""
 
@@ -498,7 +528,7 @@ class AppNotifyInputs(AppChainInputs):
         str,
         Option(
             "The workflow file of the source to start; default: post-deployment.yml, or with "
-            "configs deploy.yml."
+            "configs deploy.yml, and preview.yml for a pull request."
         ),
     ] = ""
     job_token: Annotated[

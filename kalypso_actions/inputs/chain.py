@@ -476,7 +476,22 @@ class StartScheduleInputs(ChainInputs):
     dry_run: DryRun = False
 
 
-class PreviewInputs(PlanInputs):
+class ShownPreviewInputs(Inputs):
+    """Where a preview is shown, and what it hides."""
+
+    mask: MaskedKeys = ()
+    comment: Annotated[Flag, Option("Comment on the pull request.")] = True
+    status_context: Annotated[str, Option("The context of the commit status.")] = (
+        "kalypso / preview"
+    )
+    out: Annotated[
+        Path | None, Option("A folder for the complete preview: preview.json and preview.diff.")
+    ] = None
+    strict: Strict = False
+    dry_run: DryRun = False
+
+
+class PreviewInputs(ShownPreviewInputs, PlanInputs):
     """Inputs of `kalypso preview`."""
 
     base: Annotated[
@@ -494,14 +509,6 @@ class PreviewInputs(PlanInputs):
         ),
     ] = ""
     environments: Annotated[List, Option("The environments; default: all.")] = ()
-    mask: MaskedKeys = ()
-    comment: Annotated[Flag, Option("Comment on the pull request.")] = True
-    status_context: Annotated[str, Option("The context of the commit status.")] = (
-        "kalypso / preview"
-    )
-    out: Annotated[
-        Path | None, Option("A folder for the complete preview: preview.json and preview.diff.")
-    ] = None
     job_token: Annotated[
         Secret,
         Option(
@@ -509,8 +516,6 @@ class PreviewInputs(PlanInputs):
             "registers and its base does not."
         ),
     ] = EMPTY
-    strict: Strict = False
-    dry_run: DryRun = False
 
 
 class PreviewCommentInputs(ChainInputs):

@@ -21,6 +21,7 @@ from kalypso_actions.report.check_promote_document import (
 )
 from kalypso_actions.report.documents import CHANGES, ProblemEntry
 from kalypso_actions.report.markdown import COMMENT_ROOM, LEFT_OUT, CommitLink, MarkdownRoom
+from kalypso_actions.report.preview_document import PreviewDocument
 from kalypso_actions.report.pull_request import SKIP, Mark
 
 TEXTS: Final = "application.md.j2"
@@ -253,6 +254,13 @@ def application_body(text: ApplicationProposal, own_commit: str) -> str:
     )
     # A setting of the repository may make the text the message of the merge.
     return SKIP.sub(r"(\1)", content).rstrip("\n")
+
+
+class AppPreviewDocument(PreviewDocument):
+    """The output of `kalypso app preview --output json`: that of `kalypso preview`.
+
+    `branch` is that of the source or of the configs which gets the change.
+    """
 
 
 class AppNotifyDocument(ChainDocument):

@@ -35,7 +35,7 @@ OUTPUTS = {
 NAMES = (
     *("set-up", "ci", "cd", "schedule", "check-promote", "notify", "poll", "observe"),
     *("preview", "preview-comment", "rollback", "app-ci", "app-deploy", "app-notify"),
-    *("app-poll", "app-check", "validate-workload"),
+    *("app-preview", "app-poll", "app-check", "validate-workload"),
 )
 OF_THE_JOB = dict.fromkeys(("token", "job-token"), "${{ github.token }}")
 ROW = re.compile(r"^\| (.*) \|$", re.MULTILINE)

@@ -53,11 +53,14 @@ EACH_FILE: Final = pytest.mark.parametrize("file", FILES, ids=name_of)
 def test_the_templates_are_those_that_start_one_another() -> None:
     assert list(map(name_of, FILES)) == [
         "application-configs/notify-on-config-change.yml",
+        "application-configs/preview.yml",
         "application-gitops/notify-on-pr.yml",
         "application-source/ci.yml",
         "application-source/deploy.yml",
         "application-source/poll.yml",
         "application-source/post-deployment.yml",
+        "application-source/preview-comment.yml",
+        "application-source/preview.yml",
         "control-plane/cd.yaml",
         "control-plane/check-promote.yaml",
         "control-plane/ci.yaml",
@@ -158,6 +161,7 @@ OF_APPLICATIONS: Final = {
         "allow_removals": False,
         "force": False,
     },
+    "preview.yml": {"environment": True, "pull_request": True},
     "post-deployment.yml": {
         "environment": True,
         "commit_id": False,
@@ -197,6 +201,8 @@ def test_every_dispatch_input_reaches_the_action(file: Path) -> None:
         values = [step.get("with", {}) for step in job["steps"]]
         if any(value.get("mode") == "scan" for value in values):
             continue  # it looks at files alone
+        if "event_name == 'pull_request'" in job.get("if", ""):
+            continue
         given = set(re.findall(r"inputs\.(\w+)", str(values)))
         ignored = WITHOUT_EFFECT if file.name == "post-deployment.yml" else set()
         assert given == set(inputs) - ignored
@@ -235,7 +241,10 @@ def test_a_job_s_own_token_may_do_what_its_command_needs(file: Path) -> None:
         if command in {"ci", "preview"}:  # without secrets, as in pull requests of forks
             wanted = {"contents": "read"}
         elif command == "preview-comment":
-            wanted["actions"] = "read"  # for the step that fetches the artifact
+            wanted = {
+                "pull-requests": "write",
+                "actions": "read",
+            }  # for the step that fetches the artifact
         elif command == "notify":
             wanted = {"contents": "read"}  # of its own repository; the notifier does the rest
         elif given.get("mode") == "scan":

@@ -85,6 +85,11 @@ pushed the image, and starts `app-deploy` for the first environments.
 Renders an application from its source and its configs, and proposes the tree to the environment's
 branch of its GitOps repository: one pull request for each environment, which it keeps up to date.
 """,
+    "app-preview": """\
+Renders an application before and after a pull request, of the source for each environment, of the
+configs for that of its branch, and shows what changes: a status, a comment, and files for an
+artifact. It proposes nothing.
+""",
     "app-notify": """\
 Runs in the GitOps repository or in the configs of an application after a push to an environment's
 branch, and starts the check or the deployment in the source. It reads no repository.
@@ -145,6 +150,11 @@ EXAMPLES: Final = {
         "environment": "${{ inputs.environment }}",
         "configs-repository": "${{ vars.CONFIGS_REPO }}",
         "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+    },
+    "app-preview": {
+        "configs-repository": "${{ vars.CONFIGS_REPO }}",
+        "gitops-repository": "${{ vars.MANIFESTS_REPO }}",
+        "out": "kalypso-preview",
     },
     "app-notify": {"source-repository": "${{ vars.SRC_REPO }}", "pushed": "configs"},
     "app-poll": {

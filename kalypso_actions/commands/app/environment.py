@@ -260,10 +260,15 @@ class ApplicationMoment:
 
     def named_at(self, commit: str) -> str:
         """Return the commit of the source that the tree of a GitOps commit names; "" for none."""
-        files = self.context.repositories.open(self.branch.url, commit=commit)
-        if PROMOTED_COMMIT_FILE not in files.entries():
-            return ""
-        return _commit(files.read([PROMOTED_COMMIT_FILE])[PROMOTED_COMMIT_FILE])
+        return tracked_at(self.branch.url, commit, self.context)
+
+
+def tracked_at(url: str, commit: str, context: CommandContext) -> str:
+    """Return the commit of the source that the tree of a GitOps commit names; "" for none."""
+    files = context.repositories.open(url, commit=commit)
+    if PROMOTED_COMMIT_FILE not in files.entries():
+        return ""
+    return _commit(files.read([PROMOTED_COMMIT_FILE])[PROMOTED_COMMIT_FILE])
 
 
 def _commit(content: bytes | None) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -15,20 +16,31 @@ from kalypso_actions.inputs.values import EnvironmentName
 from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.report.application_document import AppNotifyDocument, app_notify_summary
 
+PREVIEW: Final = "preview.yml"
 WORKFLOWS: Final = {"gitops": "post-deployment.yml", "configs": "deploy.yml"}
 
 
 def app_notify(inputs: AppNotifyInputs, context: CommandContext) -> CommandResult:
     """Tell an application's source of a push to its GitOps repository or its configs.
 
+    A pull request of the configs starts its preview.
+
     The started workflow finds out what the push means, so the notifier needs no other permission
-    than to start it. Raises UsageError for another event than a push, and GitHubError.
+    than to start it. Raises UsageError for another event, and GitHubError.
     """
-    push = pushed_branch(context)
     job = context.runtime.job
+    pull = job.event.get("pull_request")
+    push = None if isinstance(pull, Mapping) else pushed_branch(context)
     reason, environment = "", ""
     starts: tuple[StartWorkflow, ...] = ()
-    if push is None or push.after is None:
+    if isinstance(pull, Mapping):
+        reason, environment = _previewed(pull, inputs, context)
+        if environment:
+            _, ref = check_reach(context)
+            given = {"environment": environment, "pull_request": str(job.event["number"])}
+            workflow = inputs.workflow or PREVIEW
+            starts = (StartWorkflow(context.control_plane, workflow, given, ref=ref),)
+    elif push is None or push.after is None:
         reason = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
     elif not _is_environment(push.branch):
         reason = f"no environment can have the branch {push.branch}"
@@ -54,6 +66,21 @@ def app_notify(inputs: AppNotifyInputs, context: CommandContext) -> CommandResul
     if starts:
         document = document.model_copy(update={"run_url": done.page})
     return CommandResult(document, app_notify_summary(document))
+
+
+def _previewed(
+    pull: Mapping[str, Any], inputs: AppNotifyInputs, context: CommandContext
+) -> tuple[str, str]:
+    """Return why a pull request of the configs has no preview, or its environment."""
+    base = str(pull["base"]["ref"])
+    head = (pull["head"]["repo"] or {}).get("full_name", "")
+    if inputs.pushed != "configs" or not _is_environment(base):
+        return f"a pull request into {base} changes no configuration", ""
+    if head.lower() != context.runtime.job.repository.lower():
+        return "GitHub gives a pull request of a fork no notifier: its preview needs a branch", ""
+    if has_no_notifier(inputs, context):
+        return "no notifier tells the source: there is no preview", ""
+    return "", base
 
 
 def _is_environment(branch: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from kalypso_actions.clients.github import GitHubError, repositories
@@ -26,6 +27,7 @@ from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
+from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus
@@ -52,20 +54,35 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
     problems make it fail. Raises KalypsoError if the control plane cannot be read.
     """
     request = request_of_job(inputs, context)
+    compared = partial(_compared, inputs, context, request)
+    return show_comparison(inputs, context, context.control_plane, request, compared)
+
+
+def show_comparison(
+    inputs: PreviewInputs | AppPreviewInputs,
+    context: CommandContext,
+    repository: str,
+    request: PreviewRequest,
+    compared: Callable[[], tuple[PreviewDocument, str]],
+) -> CommandResult:
+    """Compare, and show the result or why there is none where the change is, in `repository`.
+
+    Raises what `compared` raises.
+    """
     try:
-        document, diffs = _compared(inputs, context, request)
+        document, diffs = compared()
     except MissingExtraError:  # the caller installs the extra, and calls preview again
         raise
     except KalypsoError as error:
         # The result of an older head must not stay; an error of GitHub must not hide this one.
         document = failed_preview(request, error.problems, Mask(inputs.mask))
         try:
-            _show(inputs, context, request, document, "")
+            _show(inputs, context, repository, request, document, "")
         except KalypsoError as other:
             context.runtime.log(str(other.problem))
         raise
     document = document.strictly(strict=inputs.strict)
-    return _show(inputs, context, request, document, diffs)
+    return _show(inputs, context, repository, request, document, diffs)
 
 
 def _compared(
@@ -94,20 +111,22 @@ def _compared(
 
 
 def _show(
-    inputs: PreviewInputs,
+    inputs: PreviewInputs | AppPreviewInputs,
     context: CommandContext,
+    repository: str,
     request: PreviewRequest,
     document: PreviewDocument,
     diffs: str,
 ) -> CommandResult:
     """Post the status, comment, and write the files of the artifact. Raises KalypsoError."""
-    facts = PreviewFacts(context.url(context.control_plane), context.runtime.job.run_url)
-    writes = preview_writes(inputs, context.control_plane, request, document, facts)
+    facts = PreviewFacts(context.url(repository), context.runtime.job.run_url)
+    writes = preview_writes(inputs, repository, request, document, facts)
     workspace = context.runtime.job.workspace
     if inputs.dry_run:
         _write_files(workspace, inputs, document, diffs)
-        return dry_run_result("preview", document, writes, context)
-    document = _carried_out(writes, request, document, context)
+        name = "app preview" if isinstance(inputs, AppPreviewInputs) else "preview"
+        return dry_run_result(name, document, writes, context)
+    document = _carried_out(writes, repository, request, document, context)
     _write_files(workspace, inputs, document, diffs)
     context.runtime.log(f"{preview_headline(document)}.")
     summary = preview_summary(document, facts)
@@ -115,8 +134,8 @@ def _show(
 
 
 def preview_writes(
-    inputs: PreviewInputs,
-    control_plane: str,
+    inputs: PreviewInputs | AppPreviewInputs,
+    repository: str,
     request: PreviewRequest,
     document: PreviewDocument,
     facts: PreviewFacts,
@@ -130,11 +149,11 @@ def preview_writes(
             preview_headline(document),
             facts.run_url,
         )
-        writes.append(PostStatus(control_plane, request.status_commit, status))
+        writes.append(PostStatus(repository, request.status_commit, status))
     has_content = document.environments or document.problems
     if inputs.comment and has_content and request.pull_request is not None:
         comment = WriteComment(
-            control_plane,
+            repository,
             request.pull_request,
             MARK,
             preview_comment(document, facts),
@@ -147,6 +166,7 @@ def preview_writes(
 
 def _carried_out(
     writes: Iterable[Write],
+    repository: str,
     request: PreviewRequest,
     document: PreviewDocument,
     context: CommandContext,
@@ -158,7 +178,7 @@ def _carried_out(
     """
     if request.pull_request is not None and not request.is_restricted:
         # A restricted token may get 404 for other reasons.
-        context.github.recent_writes.add_issue(context.control_plane, request.pull_request)
+        context.github.recent_writes.add_issue(repository, request.pull_request)
     warnings: list[Problem] = []
     for write in writes:
         is_comment = isinstance(write, WriteComment)
@@ -178,7 +198,7 @@ def _carried_out(
 
 
 def _write_files(
-    folder: Path, inputs: PreviewInputs, document: PreviewDocument, diffs: str
+    folder: Path, inputs: PreviewInputs | AppPreviewInputs, document: PreviewDocument, diffs: str
 ) -> None:
     if inputs.out:
         files = {"preview.json": document.to_json() + "\n", "preview.diff": diffs}

@@ -27,7 +27,7 @@ MOST_DIFFS: Final = 4 * 1024 * 1024
 """The most characters of diffs in the document; the file of diffs has all."""
 
 
-class _Diffs:
+class PreviewDiffs:
     """The diffs of comparisons; the document takes as many as it has room for."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ def preview_result(
     `commits` are the earlier commits that arrive with the change, and `failures` the descriptions
     of failed deployments, both by environment. `settings` are the changed files with settings.
     """
-    diffs = _Diffs()
+    diffs = PreviewDiffs()
     documents = _located(compared.documents.masked(mask), request.change)
     changes: dict[str, MaskedComparison] = {}
     entries = []
@@ -87,14 +87,14 @@ def preview_result(
             )
         )
     document = PreviewDocument(
-        **_compared_commits(request),
+        **compared_commits(request),
         assignments_added=sum(len(entry.change.assignments_added) for entry in entries),
         assignments_removed=sum(len(entry.change.assignments_removed) for entry in entries),
         files_changed=sum(entry.change.files_changed for entry in entries),
         settings=tuple(settings),
         environments=tuple(entries),
         notes=_notes(request, compared, mask),
-        **_findings(documents, changes),
+        **findings_of(documents, changes),
     )
     return document, "".join(diffs.texts)
 
@@ -120,7 +120,7 @@ def _blocked(request: PreviewRequest, compared: ComparedBranch) -> Collection[st
     return blocked({name: Faults(of.new + of_branch.new, of.known) for name, of in numbers.items()})
 
 
-def _findings(
+def findings_of(
     documents: MaskedComparison, changes: Mapping[str, MaskedComparison]
 ) -> dict[str, Any]:
     """Return the document's fields of new and known findings."""
@@ -147,13 +147,13 @@ def failed_preview(
     """Return the document of a preview that could not compare."""
     masked = mask.masked(Comparison("", problems_new=tuple(problems)))
     return PreviewDocument(
-        **_compared_commits(request),
+        **compared_commits(request),
         compared=False,
         problems=ProblemEntry.all_of(masked.problems_new),
     )
 
 
-def _compared_commits(request: PreviewRequest) -> dict[str, Any]:
+def compared_commits(request: PreviewRequest) -> dict[str, Any]:
     """Return the document's fields about the compared commits."""
     return {
         "branch": request.change.branch,

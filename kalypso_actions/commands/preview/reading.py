@@ -25,6 +25,7 @@ from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
 from kalypso_actions.comparison.differences import changed_settings
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import FileEntry, Reading
@@ -90,7 +91,9 @@ class PreviewRequest:
     is_restricted: bool = False
 
 
-def request_of_job(inputs: PreviewInputs, context: CommandContext) -> PreviewRequest:
+def request_of_job(
+    inputs: PreviewInputs | AppPreviewInputs, context: CommandContext
+) -> PreviewRequest:
     """Return the request of a pull request, a merge group, or the inputs. Raises KalypsoError."""
     job = context.runtime.job
     pull_request = job.event.get("pull_request")
@@ -108,7 +111,8 @@ def request_of_job(inputs: PreviewInputs, context: CommandContext) -> PreviewReq
             advice="write the commits to compare: base and head",
         )
     main = context.main()
-    branches = {item.control_plane.branch for item in context.environments().values()}
+    environments = {} if isinstance(inputs, AppPreviewInputs) else context.environments()
+    branches = {item.control_plane.branch for item in environments.values()}
     branch = inputs.base if inputs.base in branches else main
     base = _resolved(context, branch, inputs.base)
     head = _resolved(context, branch, inputs.head or job.commit or main)
@@ -122,7 +126,7 @@ def _resolved(context: CommandContext, branch: str, revision: str) -> str:
 
 
 def _of_pull_request(
-    inputs: PreviewInputs, context: CommandContext, event: Mapping[str, Any]
+    inputs: PreviewInputs | AppPreviewInputs, context: CommandContext, event: Mapping[str, Any]
 ) -> PreviewRequest:
     """Compare the merge that GitHub tries with its first parent.
 

@@ -72,6 +72,7 @@ def workflow(required: tuple[str, ...], optional: tuple[str, ...]) -> str:
 
 
 WORKFLOWS: Final = {
+    "preview.yml": (("environment", "pull_request"), ()),
     "deploy.yml": (("environment",), ("commit_id", "promotion", "image_tag", "version")),
     "post-deployment.yml": (
         ("environment", "commit_id"),
