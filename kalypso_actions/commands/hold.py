@@ -27,15 +27,17 @@ from kalypso_actions.commands.shared.policy_file import (
     short_reason,
 )
 from kalypso_actions.commands.shared.run_start import person_of
-from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import HoldInputs, ReleaseInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.model.promotion_policy import Hold
+from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest, OpenPullRequest, Push, Write
 from kalypso_actions.promotion.policy import same_person
 from kalypso_actions.promotion.policy_file import with_hold, without_holds
 from kalypso_actions.report.chain_document import WriteEntry
+from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.hold_document import HoldDocument, HoldEntry, hold_body
 
 
@@ -79,13 +81,19 @@ def hold(inputs: HoldInputs, context: CommandContext) -> HoldDocument:
 def release(inputs: ReleaseInputs, context: CommandContext) -> HoldDocument:
     """Take away the holds of the person who asks, of `by`, or all of an environment.
 
-    Holds that are over go, too. Raises UsageError and KalypsoError as `hold`.
+    With `reason`, only those whose reason contains it. Holds that are over go, too. If others hold
+    the environment, and no hold goes, that is a problem. Raises UsageError and KalypsoError as
+    `hold`.
     """
+    if inputs.by and inputs.all:
+        raise UsageError("--by and --all exclude each other", advice="give one of them")
     login, now = inputs.by or person_of(context), context.runtime.now()
 
     def is_released(each: Hold) -> bool:
-        is_over = each.until is not None and each.until <= now
-        return inputs.all or is_over or same_person(each.by, login)
+        if each.until is not None and each.until <= now:
+            return True
+        is_meant = inputs.reason.casefold() in each.reason.casefold()
+        return is_meant and (inputs.all or same_person(each.by, login))
 
     def edit(policy: PolicyFile) -> PolicyEdit:
         known = policy.policy.holds
@@ -96,7 +104,38 @@ def release(inputs: ReleaseInputs, context: CommandContext) -> HoldDocument:
             return PolicyEdit(policy.text, known)
         return PolicyEdit(without_holds(policy.text, places, policy.where), kept, released)
 
-    return _edited(inputs, context, edit, f"Release {inputs.environment}")
+    document = _edited(inputs, context, edit, f"Release {inputs.environment}")
+    if document.holds and not document.released:
+        problem = _nothing_released(inputs, document, login, context)
+        return document.model_copy(update={"problems": ProblemEntry.all_of([problem])})
+    name = inputs.environment
+    enters = [
+        Problem(
+            f"the hold {each.reason!r} is released, too: newer commits of main than {each.at[:7]} "
+            f"may enter {name}",
+            Location(context.url(context.control_plane), POLICY_FILE),
+            f"to keep them out, write a hold: kalypso hold {name}; to release one hold of several, "
+            "name a part of its --reason",
+        )
+        for each in document.released
+        if each.at and not document.holds
+    ]
+    return document.model_copy(update={"warnings": ProblemEntry.all_of(enters)})
+
+
+def _nothing_released(
+    inputs: ReleaseInputs, document: HoldDocument, login: str, context: CommandContext
+) -> Problem:
+    owners = list(dict.fromkeys(each.by.removeprefix("@") for each in document.holds))
+    is_owner = any(same_person(login, owner) for owner in owners)
+    near = nearest(login, owners) if inputs.by and not is_owner else ""
+    advice = f"did you mean {near!r}? " if near else ""
+    advice += "name its owner: " + " or ".join(f"--by {owner}" for owner in owners)
+    message = f"nothing is released: {login} does not hold {inputs.environment}"
+    if inputs.all or is_owner:
+        message = f"nothing is released: no such hold has {inputs.reason!r} in its reason"
+        advice = "write a part of its reason: " + "; ".join(each.line for each in document.holds)
+    return Problem(message, Location(context.url(context.control_plane), POLICY_FILE), advice)
 
 
 def _edited(

@@ -53,7 +53,9 @@ from kalypso_actions.model.writes import (
 )
 from kalypso_actions.promotion.environments import environments_behind
 from kalypso_actions.promotion.policy import (
+    ROLLED_BACK,
     EntryFacts,
+    Reason,
     closed,
     evaluate,
     policy_of_proposal,
@@ -169,10 +171,9 @@ class RollbackRun:
         if decision.action == "write":
             entry = EntryFacts(name, decision.target, rolls_back=True, person=self.person)
             verdict = evaluate(policy.policy, entry, context.runtime.now())
-            advice = f"let its owner release it: kalypso release {name}"
             message = f"{name} cannot go back to {decision.target[:7]}"
             held = tuple(
-                Problem(f"{message}: {reason.text}", policy.where, advice)
+                Problem(f"{message}: {reason.text}", policy.where, _advice(reason, name))
                 for reason in verdict.reasons
             )
             return replace(step, problems=policy.problems or held)
@@ -272,7 +273,8 @@ class RollbackRun:
 
     def _reason(self, step: RollbackStep) -> str:
         given = short_reason(self.inputs.reason)
-        return f"rolled back from {step.decision.left[:7] or 'none'}{': ' if given else ''}{given}"
+        left = step.decision.left[:7] or "none"
+        return f"{ROLLED_BACK}{left}{': ' if given else ''}{given}"
 
     def _message(self, step: RollbackStep) -> str:
         left = step.decision.left[:7] or "no commit"
@@ -307,6 +309,13 @@ class RollbackRun:
             ),
             problems=ProblemEntry.all_of(dict.fromkeys(self.refusals(steps))),
         )
+
+
+def _advice(reason: Reason, name: str) -> str:
+    owner = reason.hold.by.removeprefix("@") if reason.hold else "LOGIN"
+    return (
+        f"ask {owner} to release it, or release it for {owner}: kalypso release {name} --by {owner}"
+    )
 
 
 def _origins(

@@ -248,6 +248,9 @@ class ReleaseInputs(ChainInputs):
     environment: EnvironmentArgument
     by: Annotated[str, Option("Release the holds of this login; default: your own.", "LOGIN")] = ""
     all: Annotated[Flag, Option("Release everybody's holds.")] = False
+    reason: Annotated[
+        str, Option("Release only the holds whose reason contains this text.", "TEXT")
+    ] = ""
     mode: PolicyEditMode = "commit"
     commit_by: CommitBy = "auto"
     dry_run: DryRun = False

@@ -88,6 +88,16 @@ def action_inputs(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
+TIMES: Final = {
+    "timezone_aware": "it has no offset; append Z for UTC, or such as +01:00",
+    **dict.fromkeys(
+        ("datetime_from_date_parsing", "datetime_parsing", "datetime_type"),
+        "it is no time; write it such as 2026-12-01T12:00:00Z",
+    ),
+}
+"""Faults of times by pydantic's types, in words for people."""
+
+
 def _named(model: type[BaseModel], name: str) -> str:
     """Return an input as people write it: an option, or the name of an argument."""
     for key, field in model.model_fields.items():
@@ -109,7 +119,7 @@ def checked_inputs(model: type[Checked], given: Mapping[str, Any]) -> Checked:
             if details["type"] == "missing":
                 faults.append(f"{option} is needed")
             else:
-                fault = details["msg"].removeprefix("Value error, ")
+                fault = TIMES.get(details["type"], details["msg"]).removeprefix("Value error, ")
                 faults.append(f"{option}: {fault}" if option else fault)
         raise UsageError("; ".join(faults)) from error
 

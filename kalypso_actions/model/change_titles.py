@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from kalypso_actions.model.counts import counted
@@ -24,7 +24,8 @@ ChangeKind = Literal[
 promotion      the branch comes to name a later commit of main
 rollback       the branch comes to name an earlier commit of main
 continuation   a correction: the branch names the commit already, which is not deployed yet
-configuration  the files of the environment's branch changed, or people changed the manifests
+configuration  the files of the environment's branch changed, or people changed the manifests;
+               besides, registered repositories may have changed
 application    only registered repositories changed
 revert         people took a promotion back: nothing is promoted
 unknown        check-promote finds out
@@ -53,7 +54,8 @@ class ChangeMeaning:
     commits of main that come with it. `next_environments` follow after this environment; None: the
     annotations do not say. `files` is the number of changed manifests, `applications` are the
     registrations that changed. `clusters` is the number of clusters that follow the branch (0: not
-    known), `cluster_types` the number of their types.
+    known), `cluster_types` the number of their types. `guards` say when the policies of next
+    environments let the commit in, by their names. `failure` is what a correction corrects.
     """
 
     kind: ChangeKind
@@ -66,6 +68,8 @@ class ChangeMeaning:
     applications: Sequence[str] = ()
     clusters: int = 0
     cluster_types: int = 0
+    guards: Mapping[str, str] = field(default_factory=dict)
+    failure: str = ""
 
     def with_commits(
         self, subject: str, ahead: int | None = None, behind: int = 0
@@ -109,13 +113,19 @@ class ChangeMeaning:
                 names = _listed(self.next_environments or ())
                 return f"correct {self.commit[:7]}" + (f", then {names}" if names else "")
             case "application":
-                noun = "application" if len(self.applications) == 1 else "applications"
-                return f"{noun} {harmless(_listed(self.applications))} changed"
+                return f"{self.applications_changed} changed"
             case "configuration":
                 files = f" ({counted(self.files, 'file')})" if self.files else ""
-                return f"configuration{files}"
+                more = f" and {self.applications_changed}" if self.applications else ""
+                return f"configuration{more}{files}"
             case "revert" | "unknown":
                 return FIXED[self.kind]
+
+    @property
+    def applications_changed(self) -> str:
+        """The changed registrations, with their noun."""
+        noun = "application" if len(self.applications) == 1 else "applications"
+        return f"{noun} {harmless(_listed(self.applications))}"
 
     @property
     def after_merge(self) -> str:
@@ -130,7 +140,7 @@ class ChangeMeaning:
         verb = "follows" if self.clusters == 1 else "follow"
         whose = "" if self.clusters else "the clusters of "
         noun = "cluster" if self.clusters else "cluster type"
-        return f"{whose}{counted(number, noun)} {verb} this branch"
+        return f"{whose}{counted(number, noun)} {verb} this branch to the new tree"
 
     @property
     def _onward(self) -> str:
@@ -140,7 +150,11 @@ class ChangeMeaning:
             return "then the environment that NEXT_ENVIRONMENT names, if any"
         if not self.next_environments:
             return f"{self.environment} is the last environment"
-        return f"then {_listed(self.next_environments)}"
+        comply = "when they comply, then" if self.cluster_types else "then"
+        names = [*self.next_environments[:MOST_NAMES]]
+        guarded = [f"{name} {self.guards[name]}" for name in names if name in self.guards]
+        free = [name for name in self.next_environments if name not in self.guards]
+        return f"{comply} {', and '.join(filter(None, (_listed(free), *guarded)))}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.promotion.environments import annotated_next
 from kalypso_actions.promotion.requests import meaning_of_push
+from kalypso_actions.promotion.statuses import has_failed
 
 
 def proposal_meaning(
@@ -40,9 +41,10 @@ def proposal_meaning(
     kind: ChangeKind = merge.kind
     applications: tuple[str, ...] = ()
     previous = read_sources(base.sources, plan.environment)
-    if kind == "configuration" and previous and _has_same_configuration(previous, sources):
+    if kind == "configuration" and previous:
         applications = tuple(_moved(previous, sources))
-        kind = "application" if applications else kind
+        if applications and _has_same_configuration(previous, sources):
+            kind = "application"
     cluster_types = {
         item.assignment.cluster_type.name: item.assignment.cluster_type for item in plan.assignments
     }
@@ -58,6 +60,7 @@ def proposal_meaning(
         applications=applications,
         clusters=sum(map(len, named)) if all(named) else 0,
         cluster_types=len(cluster_types),
+        failure=latest.description if has_failed(latest) and latest else "",
     )
 
 

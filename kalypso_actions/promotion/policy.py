@@ -10,7 +10,7 @@ elapsed time, so that a freeze over a change of the clocks lasts as long as any 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -19,7 +19,13 @@ from zoneinfo import ZoneInfo
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.github import CommitStatus
-from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
+from kalypso_actions.model.promotion_policy import (
+    Freeze,
+    Hold,
+    PolicyReading,
+    PromotionPolicy,
+    RequiredCheck,
+)
 from kalypso_actions.promotion.statuses import cut
 
 Rule = Literal["policy", "requires", "queue", "freeze", "hold"]
@@ -134,6 +140,21 @@ def is_closed(policy: PromotionPolicy | None, verdict: PolicyVerdict) -> bool:
     )
 
 
+def guard_of(reading: PolicyReading, before: str, known: Container[str]) -> str:
+    """Return when a policy lets in what `before` has deployed, in words; "" for at once.
+
+    `known` are the names of environments: others than these are not repeated.
+    """
+    policy = reading.policy
+    if policy is None:
+        return "once its policy is valid" if reading.problems else ""
+    others = [name for name in policy.deployed if name != before and name in known]
+    if others:
+        return f"once {' and '.join(others)} {'has' if len(others) == 1 else 'have'} deployed it"
+    asks = (policy.soak, policy.checks, policy.freezes, policy.holds)
+    return "once its policy lets it in" if any(asks) else ""
+
+
 def unreadable(problems: Iterable[Problem]) -> PolicyVerdict:
     """Return the verdict of a policy with problems: nothing enters."""
     first = next(iter(problems))
@@ -164,6 +185,10 @@ def _holds(holds: Iterable[Hold], facts: EntryFacts, now: datetime) -> Iterator[
         until = f" until {time_text(hold.until, now)}" if hold.until else ""
         text = _line(f"hold by {hold.by}{until}: {hold.reason}")
         yield Reason("hold", text, hold.until, hold)
+
+
+ROLLED_BACK: Final = "rolled back from "
+"""The beginning of the reason of a rollback's hold."""
 
 
 def same_person(login: str, other: str) -> bool:

@@ -12,7 +12,7 @@ from kalypso_actions.model.promotion_policy import Hold
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import DRY_RUN, SUMMARIES, WriteEntry
 from kalypso_actions.report.documents import Entries, OutputDocument, ProblemEntry
-from kalypso_actions.report.terminal import print_line
+from kalypso_actions.report.terminal import print_findings, print_line
 
 
 class HoldEntry(OutputDocument):
@@ -44,7 +44,8 @@ class HoldDocument(OutputDocument):
     """The output of `kalypso hold` and `kalypso release` with `--output json`.
 
     `holds` are those of the environment afterwards (of the pull request's branch with
-    `--mode pull-request`), `released` those that the run took away.
+    `--mode pull-request`), `released` those that the run took away. A release that takes none of
+    them away has a problem.
     """
 
     schema_name: str = Field("kalypso.hold/v1", alias="schema")
@@ -56,13 +57,20 @@ class HoldDocument(OutputDocument):
     environment_commit: str = ""
     pull_request_url: str = ""
     writes: Entries[WriteEntry] = ()
+    warnings: Entries[ProblemEntry] = ()
     problems: Entries[ProblemEntry] = ()
 
 
-def print_hold(console: Console, document: HoldDocument, *, releases: bool = False) -> None:
-    """Print what was released, the holds, and the pull request.
+NOW_HELD = (
+    "Nothing is proposed or merged automatically now. People can still merge open pull requests.\n"
+    "kalypso status shows what waits."
+)
 
-    `releases`: the command should have released a hold.
+
+def print_hold(console: Console, document: HoldDocument, *, releases: bool = False) -> None:
+    """Print what was released, the holds, and the pull request, with the findings.
+
+    `releases`: the command is `release`.
     """
     name = document.environment
     for entry in document.released:
@@ -71,15 +79,17 @@ def print_hold(console: Console, document: HoldDocument, *, releases: bool = Fal
         print_line(console, f"{name} is {entry.line}")
     if not document.holds:
         print_line(console, f"nobody holds {name}")
-    elif releases and not document.released:
-        owners = ", ".join(dict.fromkeys(f"--by {entry.by}" for entry in document.holds))
-        print_line(console, f"nothing is released; {owners} names the owner of a hold")
+    elif not (releases or document.changed or document.writes):
+        print_line(console, f"{name} is held already; nothing was written")
+    elif not releases and document.environment_commit and not document.pull_request_url:
+        console.print(NOW_HELD, highlight=False)
     for write in document.writes:
         print_line(console, f"Would {write.line}")
     if document.pull_request_url:
         print_line(console, f"when it is merged: {document.pull_request_url}")
     if document.writes:
         print_line(console, f"{DRY_RUN}.")
+    print_findings(console, document.findings)
 
 
 def hold_body(environment: str, holds: Sequence[Hold], released: Sequence[Hold]) -> str:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
+from zlib import crc32
 
 from kalypso_actions.model.change_titles import ChangeMeaning, TitleStyle, harmless
 from kalypso_actions.model.counts import counted
@@ -46,6 +47,10 @@ SKIP: Final = re.compile(r"\[((?:skip|no)[ -]\w+|\w+[ -]skip)\]", re.IGNORECASE)
 """A command to start no workflow, as in a path: see `model.change_meaning`."""
 
 
+LETTERS: Final = str.maketrans("0123456789", "ghijklmnop")
+"""A mark has letters alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class PullRequestText:
     """The facts of a pull request; `commit` is the one that it proposes.
@@ -54,10 +59,11 @@ class PullRequestText:
     `main` is the commit of main that the tree is made from (None: the environment names none),
     `before` the one that the branch names now, `meaning` that of the merge. With the `title` of
     upstream, the text begins as upstream's. `auto_merge` is the option by which schedule merges
-    it. `allowed_by` says what allows a mass removal ("": nothing). `again` are the numbers of
-    reverted or closed pull requests whose content this one proposes again. `others` are the
-    numbers of other open pull requests that change the same files. `commits` are the commits of
-    main and of registered repositories that come with it, `comparison` the differences.
+    it, and `waiting_for` what keeps it from that. `held_at` is the hold that keeps all commits but
+    `main` out ("": none). `allowed_by` says what allows a mass removal ("": nothing). `again` are
+    the numbers of reverted or closed pull requests whose content this one proposes again. `others`
+    are the numbers of other open pull requests that change the same files. `commits` are the
+    commits of main and of registered repositories that come with it, `comparison` the differences.
     """
 
     control_plane: str
@@ -71,6 +77,7 @@ class PullRequestText:
     meaning: ChangeMeaning
     title: TitleStyle = "meaning"
     waiting_for: str = ""
+    held_at: str = ""
     auto_merge: str = ""
     allowed_by: str = ""
     left_out: Sequence[LeftOutEntry] = ()
@@ -83,7 +90,9 @@ class PullRequestText:
 
 def means(meaning: ChangeMeaning, title: TitleStyle, waiting_for: str) -> str:
     """Return what a text says of its kind: a text that says something else is outdated."""
-    return f"{meaning.kind}-{title}{'-waiting' if waiting_for else ''}"
+    digest = f"{crc32(waiting_for.encode()):08x}".translate(LETTERS)
+    waiting = f"-waiting-{digest}" if waiting_for else ""
+    return f"{meaning.kind}-{title}{waiting}"
 
 
 def upstream_title(base: str, branch: str) -> str:

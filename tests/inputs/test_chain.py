@@ -162,3 +162,16 @@ def test_a_missing_argument_is_named_as_the_help_names_it() -> None:
         checked_inputs(HistoryInputs, {})
     with pytest.raises(UsageError, match="--environment is needed"):
         checked_inputs(CdInputs, {"commit": "main"})
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ("tomorrow", "--since: it is no time; write it such as 2026-12-01T12:00:00Z"),
+        ("2026-12-01T20:00", "--since: it has no offset; append Z for UTC, or such as +01:00"),
+    ],
+)
+def test_a_time_that_is_none(given: str, fault: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        checked_inputs(HistoryInputs, {"name": "dev", "since": given})
+    assert refused.value.problem.message == fault

@@ -42,6 +42,11 @@ COMMIT = "9c20a84" + "0" * 33
         ("continuation", {}, "dev: correct 9c20a84"),
         ("configuration", {"files": 6}, "dev: configuration (6 files)"),
         ("configuration", {}, "dev: configuration"),
+        (
+            "configuration",
+            {"files": 6, "applications": ("web",)},
+            "dev: configuration and application web (6 files)",
+        ),
         ("application", {"applications": ("web",)}, "dev: application web changed"),
         ("application", {"applications": ("a", "b")}, "dev: applications a and b changed"),
         ("revert", {}, "dev: revert that promotes nothing"),
@@ -57,18 +62,34 @@ def test_titles(kind: ChangeKind, more: dict[str, object], title: str) -> None:
         (
             "promotion",
             {"clusters": 8, "cluster_types": 2, "next_environments": ("stage",)},
-            "8 clusters follow this branch; then stage",
+            "8 clusters follow this branch to the new tree; when they comply, then stage",
         ),
         (
             "continuation",
             {"clusters": 1, "cluster_types": 1, "next_environments": ()},
-            "1 cluster follows this branch; dev is the last environment",
+            "1 cluster follows this branch to the new tree; dev is the last environment",
         ),
         (
             "promotion",
             {"cluster_types": 2},
-            "the clusters of 2 cluster types follow this branch; then the environment that "
+            "the clusters of 2 cluster types follow this branch to the new tree; "
+            "then the environment that "
             "NEXT_ENVIRONMENT names, if any",
+        ),
+        (
+            "continuation",
+            {
+                "cluster_types": 1,
+                "next_environments": ("perf", "qa", "stage"),
+                "guards": {"stage": "once perf has deployed it"},
+            },
+            "the clusters of 1 cluster type follow this branch to the new tree; "
+            "when they comply, then perf and qa, and stage once perf has deployed it",
+        ),
+        (
+            "promotion",
+            {"next_environments": ("stage",), "guards": {"stage": "once its policy lets it in"}},
+            "no cluster has anything to run here; then stage once its policy lets it in",
         ),
         (
             "configuration",

@@ -110,7 +110,11 @@ def meaning(
             id="correct by an application",
         ),
         pytest.param({"branch": "u" * 40}, "configuration (4 files)", id="configuration"),
-        pytest.param({"branch": "u" * 40, "app": "u" * 40}, "configuration (4 files)", id="both"),
+        pytest.param(
+            {"branch": "u" * 40, "app": "u" * 40},
+            "configuration and application app (4 files)",
+            id="both",
+        ),
         pytest.param({}, "configuration (4 files)", id="what people changed in the tree"),
         pytest.param(
             {"before": None, "now": None}, "configuration (4 files)", id="no commit of main"
@@ -123,7 +127,8 @@ def test_the_meaning_of_a_proposal(given: dict[str, Any], title: str) -> None:
 
 def test_what_follows() -> None:
     assert meaning().after_merge == (
-        "After the merge, 2 clusters follow this branch; nothing goes on to another environment."
+        "After the merge, 2 clusters follow this branch to the new tree; "
+        "nothing goes on to another environment."
     )
 
 
@@ -142,6 +147,8 @@ def test_the_commits_that_come_with_a_promotion(
 ) -> None:
     assert meaning(before=OLD).with_commits(subject, ahead, behind).words == title
     assert meaning(latest=FAILED).with_commits(subject, ahead, behind).kind == "continuation"
+    assert meaning(latest=FAILED).failure == "Failed to deploy: x"
+    assert meaning(latest=statuses.deploying("dev")).failure == ""
 
 
 @pytest.mark.parametrize(

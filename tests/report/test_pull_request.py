@@ -72,7 +72,7 @@ def lines(made: TreeChanges = NOTHING, **given: Any) -> list[str]:
 
 def test_it_begins_with_our_mark_and_what_happens_after_the_merge() -> None:
     own = f"<!-- kalypso:v1 kind=pull-request environment=dev commit={HEAD} control-plane={CONTROL_PLANE} means=promotion-{{}} -->"
-    after = "After the merge, 8 clusters follow this branch; then stage."
+    after = "After the merge, 8 clusters follow this branch to the new tree; when they comply, then stage."
     sentence = "This PR updates the manifests in GitOps Repo"
     assert lines()[:3] == [own.format("meaning"), "", after]
     upstream = [own.format("upstream"), sentence, "", after]
@@ -186,6 +186,26 @@ def test_the_body_says_how_it_is_merged(auto_merge: str) -> None:
             {"meaning": meaning("continuation")},
             f"This pull request **corrects** [aaaaaaa]({MAIN.url}) of main, which is not deployed "
             "here yet.",
+        ),
+        (
+            {"meaning": meaning("continuation", failure="Failed to deploy: web [x](y)")},
+            f"This pull request **corrects** [aaaaaaa]({MAIN.url}) of main, which is not deployed "
+            "here yet: Failed to deploy\\: web \\[x\\]\\(y\\).",
+        ),
+        (
+            {
+                "meaning": meaning("rollback"),
+                "before": CommitLink(OLD, ""),
+                "held_at": "hold by ann: rolled back from bbbbbbb: it leaks",
+            },
+            f"This pull request **goes back** to [aaaaaaa]({MAIN.url}) of main, from `bbbbbbb`. "
+            "No other commit enters the environment during the hold by ann\\: rolled back from "
+            "bbbbbbb\\: it leaks.",
+        ),
+        (
+            {"meaning": meaning("configuration", applications=("web",))},
+            "This pull request changes the **configuration**, and brings changes of **application "
+            f"web**; main stays at [aaaaaaa]({MAIN.url}).",
         ),
         (
             {"meaning": meaning("application", applications=("web",))},

@@ -23,7 +23,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import Authorize, accepted_url, clone_key, no_credential
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.model.history import Ancestry, HistoryCommit
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
 from kalypso_actions.model.processes import WriteBlobs
@@ -183,7 +183,7 @@ class RemoteRepositories:
             if branch:
                 message = f"there is no branch, tag or commit {revision!r} on {branch}"
             advice = "check its name; name a commit of another branch by its full id"
-            raise KalypsoError(message, Location(url), advice)
+            raise UsageError(message, Location(url), advice)
         return commit
 
     def _named(self, url: str, name: str, branch: str) -> str:

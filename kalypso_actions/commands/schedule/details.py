@@ -5,7 +5,7 @@ Nothing here changes the decision. A pull request's text leaves out what cannot 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Final
@@ -18,8 +18,10 @@ from kalypso_actions.clients.github import (
     repositories,
 )
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
-from kalypso_actions.commands.schedule.reading import has_own_main
+from kalypso_actions.commands.schedule.reading import EnvironmentSnapshot, has_own_main
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.entry import policy_of
+from kalypso_actions.commands.shared.environment_branch import read_head
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS
 from kalypso_actions.commands.shared.own_statuses import own_statuses
 from kalypso_actions.commands.shared.reading.control_plane import (
@@ -42,7 +44,7 @@ from kalypso_actions.model.differences import (
 )
 from kalypso_actions.model.github import ON_BRANCH, Issue, Visibility
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, RepositoryPath
+from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath
 from kalypso_actions.model.layout import RECONCILER_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.own_account import Identity
@@ -52,6 +54,7 @@ from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.plan_pair import changed_values
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.promotion import statuses as table
+from kalypso_actions.promotion.policy import guard_of
 from kalypso_actions.promotion.start_records import check_promote_context, read_record
 from kalypso_actions.promotion.starts import next_check_attempt
 
@@ -191,6 +194,18 @@ class _Lookups:
         except KalypsoError:
             return None
 
+    def guard(self, environment: Environment, before: str, known: Container[str]) -> str:
+        """Return when the policy of an environment lets in what `before` has deployed; "" for now.
+
+        A policy that cannot be read is not told: cd judges.
+        """
+        try:
+            reading = policy_of(read_head(environment, self.context), self.context)
+        except KalypsoError as error:
+            self.context.runtime.log(f"{environment.name}: {error.problem.message}")
+            return ""
+        return guard_of(reading, before, known)
+
     def _commits(self, url: str, base: str, head: str) -> CommitsOfRange | None:
         """Return the commits of a range; None if GitHub does not return them."""
         try:
@@ -235,7 +250,7 @@ def _arrivals(
     secrets = secret_texts(mask, plan.assignments)
     found = tuple(_with_commits(ranges, hidden, lookups))
     return Arrivals(
-        _meaning(proposal, sources, position, found, lookups),
+        _meaning(proposal, decision.snapshot, position, found, lookups),
         found,
         mask.masked(comparison, frozenset().union(*secrets.values())),
         tuple(_others(proposal, plan, lookups.context)),
@@ -244,7 +259,7 @@ def _arrivals(
 
 def _meaning(
     proposal: Proposal,
-    sources: Snapshot,
+    snapshot: EnvironmentSnapshot,
     position: BranchPosition | None,
     found: Sequence[CommitRange],
     lookups: _Lookups,
@@ -254,7 +269,13 @@ def _meaning(
     `found` are the commits that come with it.
     """
     meaning = proposal.meaning
-    main = next((base.source.repo for base, _ in sources.bases if base.name == MAIN_BASE_REPO), "")
+    if meaning.goes_on:
+        known = snapshot.environments
+        after = [known[name] for name in meaning.next_environments or () if name in known]
+        guards = {each.name: lookups.guard(each, meaning.environment, known) for each in after}
+        meaning = replace(meaning, guards={name: text for name, text in guards.items() if text})
+    bases = [base for base, _ in snapshot.sources.bases if base.name == MAIN_BASE_REPO]
+    main = bases[0].source.repo if bases else ""
     if meaning.kind != "promotion" or position is None:
         return meaning
     # Nothing that GitHub shows is less visible than a private repository.

@@ -11,7 +11,7 @@ from kalypso_actions.clients.github import GitHubError, commits, overviews, pull
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import read_closed
+from kalypso_actions.commands.shared.entry import closed_by, read_closed
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, gitops_branches
 from kalypso_actions.commands.shared.own_statuses import own_statuses, written_trees
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
@@ -55,7 +55,8 @@ class EnvironmentSnapshot:
     """The sources, and the GitOps branches in the order of the snapshot's base trees.
 
     `folders` are the tree ids of the registered folders before they were read; None if GitHub did
-    not return them. `closed` has the freezes and holds that apply.
+    not return them. `closed` has the freezes and holds that apply; `held_at` is the hold that lets
+    in nothing but the environment's commit, in words ("": none).
     """
 
     environment: Environment
@@ -64,6 +65,7 @@ class EnvironmentSnapshot:
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
     closed: PolicyVerdict = LETS_IN
+    held_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,10 @@ def with_closed(
     url, head = context.url(context.control_plane), own.revision.commit or ""
     branch = EnvironmentBranch(snapshot.environment, url, head, plan.promoted_commit)
     closed = read_closed(reading.policy, branch, tracked, snapshot.environments, context)
-    return replace(snapshot, closed=closed)
+    others = closed_by(plan.environment, own, context.runtime.now()).reasons
+    at = plan.promoted_commit
+    held_at = (each.text for each in others if each.hold and each.hold.at and each.hold.at == at)
+    return replace(snapshot, closed=closed, held_at=next(held_at, ""))
 
 
 def read_proposals(

@@ -225,6 +225,7 @@ class ScheduleWrites:
             meaning=self._meaning(proposal),
             title=run.inputs.title,
             waiting_for=proposal.waiting_for,
+            held_at=self.decision.snapshot.held_at,
             auto_merge=proposal.merged_by,
             allowed_by=(run.actor or "Somebody") if is_allowed else "",
             left_out=LeftOutEntry.all_of(plan.left_out),

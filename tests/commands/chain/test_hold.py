@@ -16,7 +16,7 @@ from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HoldInputs, ReleaseInputs
 from kalypso_actions.model.promotion_policy import POLICY_FILE
-from kalypso_actions.report.hold_document import HoldDocument, print_hold
+from kalypso_actions.report.hold_document import NOW_HELD, HoldDocument, print_hold
 from kalypso_actions.runner import JobContext
 from tests.breaks import breaks, turned
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
@@ -62,15 +62,17 @@ def text(document: HoldDocument, *, releases: bool = False) -> str:
 def test_hold_and_release(acme: Organisation) -> None:
     before = acme.head("dev")
     shown = set_hold(acme)
-    assert text(shown) == "dev is held by somebody: incident 4711\n"
+    assert text(shown) == f"dev is held by somebody: incident 4711\n{NOW_HELD}\n"
     assert (policy(acme) or "").endswith("- reason: 'incident 4711'\n    by: 'somebody'\n")
     made = acme.sandbox.git(CONTROL_PLANE).commit("dev")
     assert (made.parents, made.message) == ((before,), "Hold dev\n")
     assert shown.environment_commit == acme.head("dev")
     # The same hold once more changes nothing.
     head = acme.head("dev")
-    assert not set_hold(acme).changed
-    assert acme.head("dev") == head
+    repeated = set_hold(acme)
+    assert (repeated.changed, acme.head("dev")) == (False, head)
+    already = "dev is held already; nothing was written\n"
+    assert text(repeated) == f"dev is held by somebody: incident 4711\n{already}"
     released = end_hold(acme)
     assert text(released) == (
         "dev is no longer held by somebody: incident 4711\nnobody holds dev\n"
@@ -84,6 +86,7 @@ def test_the_end_and_the_commit_that_enters(acme: Organisation) -> None:
     shown = set_hold(acme, until="2026-12-01T13:00:00+01:00", at="main")
     assert text(shown) == (
         f"dev is held by somebody until 2026-12-01 12:00 UTC, except {head[:7]}: incident 4711\n"
+        f"{NOW_HELD}\n"
     )
     assert f"until: '2026-12-01T12:00:00Z'\n    at: '{head}'\n" in (policy(acme) or "")
 
@@ -114,11 +117,46 @@ def test_whose_hold_is_released(
     assert ("# hers" in (policy(acme) or "")) is ("alice" in left)
 
 
-def test_another_persons_hold_is_named_and_stays(acme: Organisation) -> None:
+@pytest.mark.parametrize(
+    ("inputs", "message", "advice"),
+    [
+        ({}, "somebody does not hold dev", "name its owner: --by alice"),
+        ({"by": "alic"}, "alic does not hold dev", "did you mean 'alice'? name its owner: --by alice"),
+        ({"by": "@Alice", "reason": "leak"}, "no such hold has 'leak' in its reason", "write a part of its reason: held by alice: audit"),
+        ({"dry_run": "true"}, "somebody does not hold dev", "name its owner: --by alice"),
+    ],
+    ids=["another person's", "unknown", "another reason", "dry run"],
+)  # fmt: skip
+def test_what_is_not_released(
+    acme: Organisation, inputs: dict[str, str], message: str, advice: str
+) -> None:
     acme.commit({POLICY_FILE: ALICE}, "dev")
-    said = text(end_hold(acme), releases=True)
-    assert said.startswith("dev is held by alice")
-    assert said.endswith("nothing is released; --by alice names the owner of a hold\n")
+    head = acme.head("dev")
+    document = end_hold(acme, **inputs)
+    (problem,) = document.problems
+    assert (problem.message, problem.advice) == (f"nothing is released: {message}", advice)
+    assert (document.failed, acme.head("dev")) == (True, head)
+    said = text(document, releases=True)
+    assert said.startswith("dev is held by alice: audit\n")
+    assert f"nothing is released: {message}" in said
+
+
+def test_one_hold_of_several(acme: Organisation) -> None:
+    at = acme.head("main") or ""
+    rollback = f"  - {{by: somebody, reason: 'rolled back from 1234567', at: '{at}'}}\n"
+    acme.commit({POLICY_FILE: f"{HEAD}  holds:\n{rollback}"}, "dev")
+    set_hold(acme)
+    document = end_hold(acme, reason="Incident")
+    assert [entry.reason for entry in document.released] == ["incident 4711"]
+    assert not document.findings
+    (warning,) = end_hold(acme).warnings
+    assert warning.message == (
+        "the hold 'rolled back from 1234567' is released, too: newer commits of main than "
+        f"{at[:7]} may enter dev"
+    )
+    assert policy(acme) is None
+    with pytest.raises(UsageError, match="--by and --all exclude each other"):
+        end_hold(acme, by="alice", all="true")
 
 
 def test_by_a_pull_request(acme: Organisation) -> None:
@@ -153,6 +191,7 @@ def test_a_dry_run(acme: Organisation) -> None:
         ({"until": "2026-02-01T00:00:00Z"}, "--until has passed"),
         ({"at": "e" * 40}, "is not on main"),
         ({"reason": " \n"}, "--reason is empty"),
+        ({"at": "deadbee"}, "there is no branch, tag or commit 'deadbee' on main"),
     ],
 )
 def test_wrong_inputs(acme: Organisation, inputs: dict[str, str], message: str) -> None:

@@ -162,6 +162,9 @@ def test_what_stops_a_rollback(acme: Organisation, spec: str, refusal: str) -> N
     if refusal:
         assert refusal in message(result)
         assert result.failed
+        if refusal.startswith("hold"):
+            advice = document(result).problems[0].advice
+            assert advice.endswith("release it for alice: kalypso release dev --by alice")
         assert (has(acme), acme.head("dev")) == (bad, head)
     else:
         assert (actions(result), has(acme)) == ([("dev", "write", good)], good)

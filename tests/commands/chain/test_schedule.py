@@ -40,7 +40,8 @@ def test_the_first_proposal(acme: Organisation) -> None:
     )
     assert (
         sentence
-        == "After the merge, the clusters of 2 cluster types follow this branch; then stage."
+        == "After the merge, the clusters of 2 cluster types follow this branch to the new tree; "
+        "when they comply, then stage."
     )
     assert (
         f"This pull request **promotes** [{main[:7]}]({acme.url()}/commit/{main}) of main."

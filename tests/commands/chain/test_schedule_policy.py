@@ -6,17 +6,20 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.commands.shared.entry import read_closed
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, held
-from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.inputs.chain import RollbackInputs, ScheduleInputs
 from kalypso_actions.promotion.policy import PolicyVerdict
 from kalypso_actions.report.markdown import plain
 from kalypso_actions.report.pull_request import means
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.breaks import breaks, returning, turned
+from tests.commands.chain import documents
+from tests.commands.chain.cd_runs import promote
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.proposals import configure
 
@@ -87,10 +90,48 @@ def test_nothing_is_merged_automatically(acme: Organisation) -> None:
     policy(acme, HELD)
     run(acme, auto_merge="always")
     (pull,) = acme.pulls()
-    assert "Kalypso merges nothing here now: hold by alice: incident 42." in plain(pull["body"])
+    assert "Kalypso merges nothing here while this holds: hold by alice: incident 42." in plain(
+        pull["body"]
+    )
     policy(acme, OPEN)
     run(acme, auto_merge="always")
     assert acme.pulls() == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "then"),
+    [
+        ("", "then stage"),
+        ("requires: {deployed: [dev]}", "then stage"),
+        ("requires: {deployed: [dev, perf]}", "then stage once perf has deployed it"),
+        ("requires: {deployed: [unknown]}", "then stage"),
+        ("requires: {deployed: [dev], soak: 2h}", "then stage once its policy lets it in"),
+        ("hold: []", "then stage once its policy is valid"),
+    ],
+    ids=["no policy", "itself", "a join", "unknown", "a soak", "invalid"],
+)
+def test_a_pull_request_says_when_the_next_environment_lets_it_in(
+    acme: Organisation, spec: str, then: str
+) -> None:
+    perf = documents.environment(acme.url(), "perf")
+    acme.commit({".environments/perf.yaml": perf})
+    if spec:
+        acme.commit({".github/kalypso/promotion.yaml": f"{HEAD}spec: {{{spec}}}\n"}, "stage")
+    run(acme)
+    (pull,) = acme.pulls()
+    assert f"; when they comply, {then}.\n" in pull["body"]
+
+
+def test_the_pull_request_of_a_rollback_names_its_hold(acme: Organisation) -> None:
+    good, bad = promote(acme, "1"), promote(acme, "2")
+    run(acme)
+    acme.merge(acme.pulls()[0]["number"])
+    acme.run(rollback, RollbackInputs, environment="dev", reason="it leaks")
+    run(acme)
+    (pull,) = acme.pulls()
+    assert pull["title"] == f"dev: roll back to {good[:7]}"
+    said = f"during the hold by somebody: rolled back from {bad[:7]}: it leaks."
+    assert said in plain(pull["body"])
 
 
 @breaks(
