@@ -287,8 +287,15 @@ class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):
 
     def show(self, document: RollbackDocument) -> None:
         """Print the result, with the differences of a dry run, and the findings."""
-        for entry in document.environments:
+        entries = document.environments
+        if document.problems:  # a dry run has logged the headline
+            entries = ()
+            if not self.inputs.dry_run:
+                print_line(stdout(), document.headline)
+        for entry in entries:
             print_line(stdout(), entry.headline)
+            if entry.hold and self.inputs.dry_run:
+                print_line(stdout(), f"{entry.environment} would be {entry.hold.line}")
             if entry.changes:
                 sides = [
                     DiffSideEntry(environment=entry.environment, commit=commit)

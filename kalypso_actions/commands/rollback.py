@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 from kalypso_actions.clients.git import PushConflictError
@@ -72,6 +73,7 @@ from kalypso_actions.promotion.start_records import cd_context, read_record
 from kalypso_actions.promotion.starts import schedule_start
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.hold_document import HoldEntry
 from kalypso_actions.report.rollback_document import (
     RollbackDocument,
     RolledBackEntry,
@@ -167,6 +169,8 @@ class RollbackRun:
         if decision.action == "refused":
             where = Location(branch.url, branch.where.path, branch=branch.name)
             advice = f"kalypso history {name} shows its commits; name one with --to"
+            if not facts.has_earlier:
+                advice = "promote a correction: it has had no other commit"
             return replace(step, problems=(Problem(decision.reason, where, advice),))
         if decision.action == "write":
             entry = EntryFacts(name, decision.target, rolls_back=True, person=self.person)
@@ -202,7 +206,7 @@ class RollbackRun:
 
     def writes_of(self, step: RollbackStep, done: Done) -> Iterator[Write]:
         """Yield the writes of an environment: those of cd with a hold, and schedule's start."""
-        if step.decision.action == "nothing":
+        if step.decision.action in {"nothing", "present"}:
             return
         facts = self._facts(step)
         done.warnings += facts.problems
@@ -297,6 +301,7 @@ class RollbackRun:
                     commit=decision.target,
                     left=decision.left,
                     environment_commit=done.commits.get(new, ""),
+                    hold=HoldEntry.of(self._hold(step)) if decision.action == "write" else None,
                 )
             )
         return RollbackDocument(
@@ -344,6 +349,10 @@ INTERVAL: Final = 5.0
 """Seconds between two looks at a started run: an hour takes a seventh of a token's requests."""
 
 
+TELLS_AFTER: Final = timedelta(minutes=1)
+"""The time after which a person is told that a run has not ended."""
+
+
 def start_rollback(inputs: RollbackInputs, context: CommandContext) -> RollbackDocument:
     """Start the workflow that goes back, for a person at a terminal, and follow its run.
 
@@ -373,8 +382,13 @@ def start_rollback(inputs: RollbackInputs, context: CommandContext) -> RollbackD
         return document.model_copy(update={"run_url": page})
     context.runtime.log(f"{started.url}")
     end: str | None = None
+    begun = told = context.runtime.now()
     while end is None:
         context.runtime.sleep(INTERVAL)
+        now = context.runtime.now()
+        if now - told >= TELLS_AFTER:
+            told, minutes = now, (now - begun) // timedelta(minutes=1)
+            context.runtime.log(f"It has not ended after {minutes} min; Ctrl-C only stops looking.")
         end = workflows.conclusion(
             context.github, context.control_plane, inputs.rollback_workflow, started.id
         )
@@ -399,6 +413,8 @@ def show_rollback(
     `compare` returns that for an environment and two commits of main.
     """
     document: RollbackDocument = rollback(inputs, context).document  # type: ignore[assignment]  # its own
+    if document.problems:
+        return document
     entries = tuple(
         entry.model_copy(update={"changes": compare(entry.environment, entry.left, entry.commit)})
         if entry.action == "write" and entry.left

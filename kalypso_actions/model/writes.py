@@ -328,6 +328,10 @@ class WritePart:
     what: str
 
 
+MOST_NAMED: Final = 3
+"""The most files of a push that its words name."""
+
+
 def parts(  # noqa: C901, PLR0912 - one case for each kind of write
     write: Write,
 ) -> list[WritePart]:
@@ -344,6 +348,8 @@ def parts(  # noqa: C901, PLR0912 - one case for each kind of write
             files = counted(len({*write.changes, *chain(*write.earlier)}), "file")
             kind = "push"
             what = f"{files} to {branch}{'' if write.expected else ' (a new branch)'}"
+            if len(write.changes) <= MOST_NAMED:
+                what += f": {', '.join(sorted(write.changes))}"
         case RecordTrees(environment=name):
             trees = counted(len(write.trees), "tree")
             kind, what = "post status", f"kalypso / tree {name}: {trees} (on {_of(write.commit)})"
@@ -357,7 +363,9 @@ def parts(  # noqa: C901, PLR0912 - one case for each kind of write
         case PostStatus(status=status):
             status = status.shown if isinstance(status, Later) else status
             text = f"{status.context}: {status.description}"
-            kind, what = "post status", f"{text} (on {_of(write.commit)})"
+            is_kept = write.keeps_deployed and not write.strictly_own
+            unless = ", unless that is Deployed" if is_kept else ""
+            kind, what = "post status", f"{text} (on {_of(write.commit)}{unless})"
         case StartWorkflow(inputs=inputs, record=record, shown=shown):
             before = [part for each in (shown, record) if each for part in parts(each)]
             given = ", ".join(f"{name} {value}" for name, value in inputs.items() if value)

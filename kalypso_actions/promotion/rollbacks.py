@@ -79,6 +79,11 @@ class RollbackFacts:
         return next((commit for segment in self.segments for commit in segment), None) or ""
 
     @property
+    def has_earlier(self) -> bool:
+        """Whether the environment has named another commit of main before."""
+        return len(set(self._on_main)) > 1
+
+    @property
     def is_rolled_back(self) -> bool:
         """Whether a rollback has brought the present commit, and its hold is still there."""
         before = self._on_main[1:2]
@@ -99,11 +104,12 @@ class RollbackDecision:
 
     write      go back from `left` to `target`, and hold the environment there
     unchanged  the environment has gone back: repeat what a killed run may have left out
+    present    the environment has the commit without a rollback, or that rollback is over
     nothing    the environment does not have the commit that is left
     refused    it cannot go back, for a `reason`
     """
 
-    action: Literal["write", "unchanged", "nothing", "refused"]
+    action: Literal["write", "unchanged", "present", "nothing", "refused"]
     target: str = ""
     left: str = ""
     reason: str = ""
@@ -112,15 +118,16 @@ class RollbackDecision:
 def decide_rollback(facts: RollbackFacts, to: str) -> RollbackDecision:
     """Decide where an environment goes back, by default (`to` is "") to its last good commit."""
     name, main, present = facts.environment, facts.main, facts.present
-    is_done = facts.is_rolled_back if not to else to == present
-    if is_done:
+    if facts.is_rolled_back and to in {"", present}:
         return RollbackDecision("unchanged", present, facts.left)
+    if to and to == present:
+        return RollbackDecision("present", present, present)
     target = to or facts.last_good
     reason = ""
     if not target:
         reason = (
-            f"there is no commit to which {name} can go back: none that it had before the present "
-            "one was Deployed there, unless people rolled back from it"
+            f"there is no commit to which {name} can go back: it had none before that was Deployed "
+            "there, and that nobody rolled back from"
         )
     elif present in main and not main.contains(present, target):
         reason = f"{target[:7]} is not older than {present[:7]}, which {name} has"

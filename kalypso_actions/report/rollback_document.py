@@ -11,10 +11,12 @@ from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import SUMMARIES, ChainDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.documents import Entries, OutputDocument
+from kalypso_actions.report.hold_document import HoldEntry
 
 HEADLINES: Mapping[str, str] = {
     "write": "{environment} goes back from {left} to {commit}",
     "unchanged": "{environment} has gone back to {commit} already",
+    "present": "{environment} has {commit} already, and no rollback holds it there",
     "nothing": "{environment} does not have the commit",
     "refused": "{environment} does not go back",
 }
@@ -24,15 +26,17 @@ HEADLINES: Mapping[str, str] = {
 class RolledBackEntry(OutputDocument):
     """An environment: the commit that it leaves, or has left before, and the one that it gets.
 
-    `environment_commit` is the new head of its branch, "" if the run did not write. `changes` is
+    `environment_commit` is the new head of its branch, "" if the run did not write. `hold` is the
+    hold that a rollback writes. `changes` is
     what would be rendered differently, at a terminal with `dry_run`.
     """
 
     environment: str
-    action: Literal["write", "unchanged", "nothing", "refused"]
+    action: Literal["write", "unchanged", "present", "nothing", "refused"]
     commit: str
     left: str
     environment_commit: str
+    hold: HoldEntry | None = None
     changes: ComparisonEntry | None = None
 
     @property
@@ -80,6 +84,10 @@ class RollbackDocument(ChainDocument):
     def headline(self) -> str:
         """The result as a line of plain text."""
         ends = [entry for entry in self.environments if entry.action != "nothing"]
+        refused = [entry for entry in ends if entry.action == "refused"]
+        if refused and len(ends) > len(refused):
+            words = ", ".join(entry.headline for entry in refused[::-1])
+            return f"{words}, so no environment goes back"
         return ", ".join(entry.headline for entry in ends[::-1]) or "nothing goes back"
 
 

@@ -41,14 +41,15 @@ def made(**given: str) -> CdWrites:
 
 
 def lines(writes: tuple[Write, ...]) -> list[str]:
-    return [f"{part.kind}: {part.what}" for write in writes for part in parts(write)]
+    made = [f"{part.kind}: {part.what}" for write in writes for part in parts(write)]
+    return [line.replace(", unless that is Deployed)", ")") for line in made]
 
 
 READ = CdReading(branch(), OLD, Advance("write"), changes={"base-repo.yaml": b"x"})
 AHEAD = replace(READ, replaced=OLD, relation="ahead")
 SAME = CdReading(branch(promoted_commit=NEW), NEW, Advance("unchanged"))
 PULL: Any = SimpleNamespace(number=7, url="https://x/7")
-TO_OWN = "push: 1 file to kalypso/promote/dev"
+TO_OWN = "push: 1 file to kalypso/promote/dev: base-repo.yaml"
 OPEN = "open pull request: dev: promote {}"
 
 
@@ -82,18 +83,25 @@ SUPERSEDED = status("Superseded by 2222222", OLD)
     ("mode", "facts", "expected"),
     [
         pytest.param(
-            "commit", AHEAD, ["push: 1 file to dev", status("Promoted"), SUPERSEDED], id="newer"
+            "commit",
+            AHEAD,
+            ["push: 1 file to dev: base-repo.yaml", status("Promoted"), SUPERSEDED],
+            id="newer",
         ),
         pytest.param(
             "commit",
             replace(AHEAD, relation="behind"),
-            ["push: 1 file to dev", status("Promoted"), status("Rolled back to 2222222", OLD)],
+            [
+                "push: 1 file to dev: base-repo.yaml",
+                status("Promoted"),
+                status("Rolled back to 2222222", OLD),
+            ],
             id="goes back",
         ),
         pytest.param(
             "commit",
             replace(AHEAD, relation=None),
-            ["push: 1 file to dev", status("Promoted")],
+            ["push: 1 file to dev: base-repo.yaml", status("Promoted")],
             id="the commit before is gone",
         ),
         pytest.param("commit", SAME, [status("Promoted")], id="unchanged"),
@@ -125,7 +133,7 @@ SUPERSEDED = status("Superseded by 2222222", OLD)
             "pull-request",
             AHEAD,
             [
-                f"{TO_OWN} (a new branch)",
+                "push: 1 file to kalypso/promote/dev (a new branch): base-repo.yaml",
                 OPEN.format("2222222"),
                 status("Waiting for #…"),
                 SUPERSEDED,

@@ -90,8 +90,8 @@ def decided(decision: RollbackDecision) -> str:
 
 
 NONE = (
-    "refused: there is no commit to which prod can go back: none that it had before the present one "
-    "was Deployed there, unless people rolled back from it"
+    "refused: there is no commit to which prod can go back: it had none before that was Deployed "
+    "there, and that nobody rolled back from"
 )
 
 
@@ -126,7 +126,11 @@ NONE = (
         pytest.param("abcb", "abc", "", "", "write a from b", id="gone back, and released"),
         pytest.param("abcb", "abc", "b", "a", "write a from b", id="further back"),
         pytest.param("abc", "abc", "c", "", "write b from c", id="held where it is"),
-        pytest.param("abc", "abc", "", "c", "unchanged c from c", id="the present one"),
+        pytest.param("abc", "abc", "", "c", "present c from c", id="the present one"),
+        pytest.param("abcb", "abc", "b", "b", "unchanged b from c", id="gone back there, and held"),
+        pytest.param(
+            "abcb", "abc", "", "b", "present b from b", id="gone back there, and released"
+        ),
         pytest.param("abc", "abc", "", "a", "write a from c", id="an older one"),
         pytest.param("abcbd", "abcd", "", "c", "write c from d", id="people left it, and want it"),
         pytest.param(
