@@ -14,6 +14,7 @@ from kalypso_actions.inputs.chain import (
     CheckPromoteInputs,
     CiInputs,
     HistoryInputs,
+    HoldInputs,
     NotifyInputs,
     PollInputs,
     ScheduleInputs,
@@ -167,11 +168,11 @@ def test_a_missing_argument_is_named_as_the_help_names_it() -> None:
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ("tomorrow", "--since: it is no time; write it such as 2026-12-01T12:00:00Z"),
-        ("2026-12-01T20:00", "--since: it has no offset; append Z for UTC, or such as +01:00"),
+        ("tomorrow", "--until: it is no time; write it such as 2026-12-01T12:00:00Z"),
+        ("2026-12-01T20:00", "--until: it has no offset; append Z for UTC, or such as +01:00"),
     ],
 )
 def test_a_time_that_is_none(given: str, fault: str) -> None:
     with pytest.raises(UsageError) as refused:
-        checked_inputs(HistoryInputs, {"name": "dev", "since": given})
+        checked_inputs(HoldInputs, {"environment": "dev", "reason": "x", "until": given})
     assert refused.value.problem.message == fault
