@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel
 
 from kalypso_actions.cli.command import Command, DocumentT, Given, InputsT
+from kalypso_actions.cli.process import clock_of
 from kalypso_actions.cli.streams import log_line, print_json, stderr
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.git import enclosing_clone
@@ -231,7 +232,7 @@ def local_context(
         log=log_line,
         fetching=progress.of("fetching"),
         folder=Path(),
-        now=now or whole_minutes(datetime.now().astimezone()),
+        now=now or whole_minutes(clock_of(environment)[0]().astimezone()),
         credentials=sandbox_credentials(os.environ.get("GITHUB_SERVER_URL", ""), token),
         connect=connect,
     )

@@ -6,13 +6,17 @@ import ctypes
 import gc
 import signal
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib import import_module
 from types import ModuleType
 from typing import Final
 
 from kalypso_actions.clients.process import end_programs
+from kalypso_actions.errors import UsageError
+from kalypso_actions.inputs.local import SANDBOX_CLOCK
 
 COLLECTED_AFTER: Final = 1_000_000
 """Garbage collection starts after this number of new objects. A plan's objects live until the end
@@ -88,3 +92,25 @@ def hide_process(is_public: Callable[[str], bool]) -> None:
         index += 1
     if libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_DUMPABLE) failed")
+
+
+def clock_of(
+    environment: Mapping[str, str],
+) -> tuple[Callable[[], datetime], Callable[[float], None]]:
+    """Return what tells the time and what waits: the machine's, or those of a sandbox.
+
+    Raises UsageError for a variable that is not the clock of a sandbox.
+    """
+    text = environment.get(SANDBOX_CLOCK, "")
+    if not text:
+        return lambda: datetime.now(UTC), time.sleep
+    try:
+        machine, sandbox, speed = map(float, text.split())
+    except ValueError as error:
+        message = f"{SANDBOX_CLOCK} is not the clock of a sandbox: {text!r}"
+        raise UsageError(message, advice="read the variables of the sandbox again") from error
+
+    def now() -> datetime:
+        return datetime.fromtimestamp(sandbox + (time.time() - machine) * speed, UTC)
+
+    return now, lambda seconds: time.sleep(seconds / speed)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, TextIO, TypeVar
 
+from kalypso_actions.cli.process import clock_of
 from kalypso_actions.cli.streams import configure_logging, log_line, print_json, stderr
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.registry import ACTIONS, ChainCommand
@@ -73,15 +72,16 @@ def make_runtime(
     environment = dict(os.environ if variables is None else variables)
     for name in SECRET_VARIABLES:  # Azure's library hands the whole environment to programs
         os.environ.pop(name, None)
+    now, sleep = clock_of(environment)
     return Runtime(
         environment=environment,
         programs=Programs(environment),
         runner=Runner(environment, stream),
         progress=progress,
         log=log,
-        now=lambda: datetime.now(UTC),
-        sleep=time.sleep,
-        started=datetime.now(UTC),
+        now=now,
+        sleep=sleep,
+        started=now(),
         installer=action_installer(),
     )
 

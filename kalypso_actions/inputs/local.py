@@ -352,6 +352,14 @@ class DemoInputs(Inputs):
         return self
 
 
+IN_SANDBOX: Final = "KALYPSO_SANDBOX"
+"""The variable with the folder of the sandbox that a shell uses."""
+
+SANDBOX_CLOCK: Final = "KALYPSO_SANDBOX_CLOCK"
+"""The variable with the clock of that sandbox, if it runs fast: the seconds since 1970 of the
+machine and of the sandbox at one moment, and the speed."""
+
+
 class SandboxInputs(Inputs):
     """Inputs of `kalypso sandbox`."""
 

@@ -67,6 +67,30 @@ def remaining_tasks(
     )
 
 
+def sandbox_tasks(setup: Setup, folder: str) -> tuple[Task, ...]:
+    """Return what people do next on a sandbox, which has an App, its key and its variables."""
+    url = setup.control_plane.url
+    return (
+        Task(
+            "Let the workflows run",
+            "Unless the sandbox was started with --run, stop it, and start it again. Its App is "
+            "installed, and its jobs have the key.",
+            {"runs": f"{url}/actions"},
+            (shlex.join(("kalypso", "sandbox", "--run", "--dir", folder)),),
+        ),
+        Task(
+            "Follow the first commit",
+            "A push to main starts CI, then CD and schedule. Merge the pull request that schedule "
+            "opens in the GitOps repository.",
+            {
+                "pipeline": f"{setup.control_plane.server}/",
+                "pull requests": f"{setup.gitops.url}/pulls",
+            },
+            (shlex.join(("kalypso", "status", "--control-plane", setup.control_plane.name)),),
+        ),
+    )
+
+
 def obsolete_tasks(plans: Iterable[BranchPlan], consent: Consent) -> Iterator[Task]:
     """Return the task to delete upstream's unused files, for each branch that still has some."""
     if consent.covers("delete"):

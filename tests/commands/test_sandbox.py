@@ -197,7 +197,11 @@ def test_clusters_report_as_the_printed_lines_say(tmp_path: Path) -> None:
         assert mine["login"] == "somebody"
         names = ("--control-plane", "acme/control-plane", "--gitops", "acme/gitops")
         variables = {"PATH": os.environ["PATH"], **environment}
-        assert call_kalypso("init", *names, "--yes", variables=variables).returncode == 0
+        done = call_kalypso("init", *names, "--yes", variables=variables)
+        assert done.returncode == 0
+        tasks = done.stdout.partition("Remaining tasks:")[2]
+        assert f"kalypso sandbox --run --dir {tmp_path / 'trial'}" in tasks
+        assert "App" in tasks and "azure" not in tasks.lower() and "secret" not in tasks
         ref = f"{api}/repos/acme/gitops/git/ref/heads/dev"
         commit = requests.get(ref, headers=headers, timeout=9).json()["object"]["sha"]
         as_cluster = {"Authorization": f"Bearer {environment['CLUSTERS_TOKEN']}"}

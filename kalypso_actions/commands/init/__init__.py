@@ -28,7 +28,12 @@ from kalypso_actions.commands.registry import app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.inputs.local import DEFAULT_ACTION, InitInputs, OnboardingInputs
+from kalypso_actions.inputs.local import (
+    DEFAULT_ACTION,
+    IN_SANDBOX,
+    InitInputs,
+    OnboardingInputs,
+)
 from kalypso_actions.model.workflow_files import Placeholders
 from kalypso_actions.model.writes import Write
 from kalypso_actions.onboarding.branches import (
@@ -52,6 +57,7 @@ from kalypso_actions.onboarding.open_tasks import (
     closing_tasks,
     obsolete_tasks,
     remaining_tasks,
+    sandbox_tasks,
 )
 from kalypso_actions.onboarding.setup import RepositoryRole
 from kalypso_actions.report.chain_document import WriteEntry
@@ -80,12 +86,13 @@ def init(inputs: InitInputs, runtime: Runtime, decide: Decide[InitDocument]) -> 
     Files of people change only with consent; a second run changes nothing. Raises UsageError for
     impossible inputs, KalypsoError for a repository that cannot be read or written.
     """
+    sandbox = runtime.environment.get(IN_SANDBOX, "")
     with open_repositories(inputs, runtime) as repositories:
         current = read_current_state(inputs, repositories)
         placeholders, unpinned = placeholders_of(inputs, repositories)
         current = replace(current, warnings=(*current.warnings, *unpinned))
         plans = _plans(placeholders, repositories, current)
-        document = partial(_document, inputs, repositories, current, plans)
+        document = partial(_document, inputs, repositories, current, plans, sandbox)
         return decided(plans, inputs, repositories, decide, document)
 
 
@@ -170,18 +177,19 @@ def _document(
     repositories: InitRepositories,
     current: CurrentState,
     plans: Sequence[BranchPlan],
+    sandbox: str,
     consent: Consent | None = None,
     written: Sequence[WrittenBranch] = (),
     writes: Sequence[Write] = (),
 ) -> InitDocument:
     """Return the preview without `consent`; with it, the result of each plan.
 
-    The options count as consent for the tasks and the warnings of the preview.
+    The options count as consent for the tasks and the warnings of the preview. `sandbox` is the
+    folder of the sandbox that serves the repositories, or "".
     """
     agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
     setup = current.setup
-    tasks = [
-        *obsolete_tasks(plans, agreed),
+    on_github = (
         *remaining_tasks(
             setup,
             repositories.facts,
@@ -190,6 +198,10 @@ def _document(
             annotated=annotated_environments(setup, plans),
         ),
         *closing_tasks(setup, written, _clone_folders(inputs)),
+    )
+    tasks = [
+        *obsolete_tasks(plans, agreed),
+        *(sandbox_tasks(setup, sandbox) if sandbox else on_github),
     ]
     return InitDocument(
         control_plane=setup.control_plane.name,

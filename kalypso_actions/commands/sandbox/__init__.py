@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.local import SandboxInputs
+from kalypso_actions.inputs.local import IN_SANDBOX, SANDBOX_CLOCK, SandboxInputs
 from kalypso_actions.report.demo_document import AppEntry, SandboxDocument, exports
 
 if TYPE_CHECKING:
@@ -82,7 +83,11 @@ def sandbox(
             **_environment(embedded, token, inputs),
             "CLUSTERS_TOKEN": _token_of_clusters(embedded),
             "KALYPSO_ARGOCD_TOKENS": argocd_token,
+            IN_SANDBOX: str(folder),
         }
+        if clock.speed != 1:
+            moments = f"{time.time():.3f} {clock().timestamp():.3f} {clock.speed:g}"
+            environment[SANDBOX_CLOCK] = moments
         _keep_environment(folder, environment)
         runner: AbstractContextManager[object] = nullcontext()
         if inputs.run:
