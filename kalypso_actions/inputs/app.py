@@ -479,6 +479,13 @@ class AppDeployInputs(AppTreeInputs):
         Flag, Option("Allow a commit that is older than that of the environment.")
     ] = False
     force: Annotated[Flag, Option("Propose again what people closed or reverted.")] = False
+    adopt: Annotated[
+        Flag,
+        Option(
+            "Record the version and image that the tracking files of upstream's workflows name as "
+            "those of their commit, if it has none."
+        ),
+    ] = False
     labels: Annotated[List, Option("More labels for the pull requests.")] = ()
     title: Annotated[
         TitleStyle, Option("Titles of the pull requests as upstream's, or by their meaning.")

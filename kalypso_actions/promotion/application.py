@@ -214,7 +214,8 @@ def no_release(commit: str, release_by: ReleaseBy, where: Location) -> Problem:
     return Problem(
         f"no status '{VERSION_CONTEXT}' of {who} names version and image of {commit[:7]}",
         where,
-        "run app-ci for this commit, which records them",
+        "run app-ci for this commit, which records them; what upstream's workflows have deployed, "
+        "adopt: true records",
     )
 
 
@@ -227,7 +228,7 @@ class DeployFacts:
     are those of main's newest commits with a start of deploy that has not ended. `left` are the
     commits that people rolled the environment back from. `out` are the commits whose pull requests
     people closed, and those that rendering or the scan refused. `asked` is the commit that a person
-    names ("" for none).
+    names ("" for none). `goes_back`: the proposal is the rollback that a person has asked for.
     """
 
     main: Ancestry
@@ -238,15 +239,17 @@ class DeployFacts:
     out: Collection[str] = ()
     asked: str = ""
     allow_rollback: bool = False
+    goes_back: bool = False
 
 
 def desired_commit(facts: DeployFacts) -> str:
     """Return the commit that an environment should have; "" for none.
 
     It is the newest by ancestry of what the environment has, what is proposed to it, and what was
-    started for it. Only a person brings back what people closed or rolled back, and with
-    `allow_rollback` an older commit. Raises UsageError for a person's commit that is not on main,
-    or is older than the tracked one without that permission.
+    started for it. A person's rollback stays proposed until a commit is started that is newer than
+    the one that the environment has. Only a person brings back what people closed or rolled back,
+    and with `allow_rollback` an older commit. Raises UsageError for a person's commit that is not
+    on main, or is older than the tracked one without that permission.
     """
     main, asked = facts.main, facts.asked
     candidates = [
@@ -261,6 +264,8 @@ def desired_commit(facts: DeployFacts) -> str:
     if facts.tracked in main:  # a closed pull request does not take away what the branch has
         candidates.append(facts.tracked)
     newest = _newest(candidates, main)
+    if facts.goes_back and newest == facts.tracked and facts.proposed in main:
+        newest = facts.proposed
     if not asked or asked == newest:
         return newest
     if asked not in main:

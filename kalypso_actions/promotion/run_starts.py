@@ -31,7 +31,9 @@ from kalypso_actions.promotion.start_records import StartRecord
 DISPATCHED: Final = frozenset({"workflow_dispatch", "repository_dispatch", "schedule"})
 """Events whose runs are checked. Only for `workflow_dispatch` does the starter choose the ref."""
 
-PersonsInput = Literal["promoted-from", "allow-rollback", "override", "allow-removals", "rollback"]
+PersonsInput = Literal[
+    "promoted-from", "allow-rollback", "override", "allow-removals", "rollback", "adopt"
+]
 
 PERSONS_ALONE: Final[dict[PersonsInput, str]] = {
     "promoted-from": "leave promoted-from empty",
@@ -39,6 +41,7 @@ PERSONS_ALONE: Final[dict[PersonsInput, str]] = {
     "override": "give override",
     "allow-removals": "give allow-removals",
     "rollback": "start a rollback",
+    "adopt": "give adopt",
 }
 """What only a person may do."""
 

@@ -145,7 +145,7 @@ def test_dispatch_inputs_are_the_contract_s(name: str) -> None:
     ]
     assert len(inputs) <= 10
     for key, declared in inputs.items():
-        is_flag = key in {"allow_rollback", "force", "allow_removals"}
+        is_flag = key in {"allow_rollback", "force", "allow_removals", "adopt"}
         assert declared["type"] == ("boolean" if is_flag else "string")
         assert declared["description"]
 
@@ -160,6 +160,7 @@ OF_APPLICATIONS: Final = {
         "allow_rollback": False,
         "allow_removals": False,
         "force": False,
+        "adopt": False,
     },
     "preview.yml": {"environment": True, "pull_request": True},
     "post-deployment.yml": {

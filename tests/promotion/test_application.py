@@ -183,6 +183,11 @@ def test_whose_version_counts(
     ),
     case="by the tracked commit",
 )
+@breaks(
+    "the next look withdraws a person's rollback",
+    turned(desired_commit, "facts.goes_back and newest == facts.tracked", "False"),
+    case="a proposed rollback",
+)
 @pytest.mark.parametrize(
     ("facts", "commit"),
     [
@@ -212,6 +217,15 @@ def test_whose_version_counts(
             {"tracked": "b", "proposed": "d", "asked": "c", "allow_rollback": True},
             "c",
             id="an older one than is proposed",
+        ),
+        pytest.param(
+            {"tracked": "d", "proposed": "b", "goes_back": True}, "b", id="a proposed rollback"
+        ),
+        pytest.param({"tracked": "d", "proposed": "b"}, "d", id="an overtaken proposal"),
+        pytest.param(
+            {"tracked": "d", "proposed": "b", "goes_back": True, "started": "ce"},
+            "e",
+            id="newer than the rollback",
         ),
         pytest.param({"asked": "c"}, "c", id="the first one"),
         pytest.param(

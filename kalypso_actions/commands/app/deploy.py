@@ -125,6 +125,7 @@ def app_deploy(inputs: AppDeployInputs, context: CommandContext) -> CommandResul
         return _scan_kept_files(inputs, context)
     asked: list[PersonsInput] = ["allow-rollback"] if inputs.allow_rollback else []
     asked += ["allow-removals"] if inputs.allow_removals else []
+    asked += ["adopt"] if inputs.adopt else []
     is_person = checked_start(context, asked).bot is None
     return while_others_write(partial(_attempt, inputs, is_person, context), context)
 
@@ -135,7 +136,8 @@ class Deployment:
 
     `commit` is the commit that the environment should have. Without a `decision`, the tree cannot
     be made, or the scan refused it; `refusal` is the reason. `to_scan`: the scan's job must look at
-    the tree. `waits_for` is the reason to write nothing yet.
+    the tree. `waits_for` is the reason to write nothing yet. `adoption` is the version record of
+    what upstream's workflows have deployed.
     """
 
     inputs: AppDeployInputs
@@ -151,6 +153,7 @@ class Deployment:
     hook: HookRun | None = None
     to_scan: bool = False
     waits_for: str = ""
+    adoption: PostStatus | None = None
 
     @property
     def is_promotion(self) -> bool:
@@ -187,13 +190,16 @@ def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) 
     commit = moment.wanted(closed, asked=asked, allow_rollback=inputs.allow_rollback)
     if not commit:
         return _nothing(moment, context)
+    adoption = moment.adopt() if inputs.adopt else None
     release = _checked_release(inputs, moment, commit)
     force = is_person and (inputs.force or asked == commit)
     rejected = ""
     tree = _render(inputs, moment, commit, release, context)
     changes = _changes(tree)
     proposed = _proposed(moment, commit, changes)
-    deployment = Deployment(inputs, moment, commit, release, tree, changes, proposed)
+    deployment = Deployment(
+        inputs, moment, commit, release, tree, changes, proposed, adoption=adoption
+    )
     if tree.findings.problems:
         refused = replace(deployment, refusal=tree.findings.problems[0].message)
         return _carry_out(refused, context)
@@ -410,10 +416,11 @@ class DeployWrites:
     def in_order(self, context: CommandContext) -> tuple[Write, ...]:
         """Return the writes: our branch first, because only its push conflicts; the record last."""
         deployment = self.deployment
+        adopted = (deployment.adoption,) if deployment.adoption else ()
         if deployment.decision is None:
-            return (*self._refused(), *self._comment(), self._record("blocked"))
+            return (*adopted, *self._refused(), *self._comment(), self._record("blocked"))
         opens = [*self._open(context)] if deployment.is_open else [*self._withdraw()]
-        return (*opens, *self._overtaken(), self._record("scheduled"))
+        return (*opens, *adopted, *self._overtaken(), self._record("scheduled"))
 
     def _open(self, context: CommandContext) -> Iterator[Write]:
         deployment, moment = self.deployment, self.deployment.moment
@@ -517,7 +524,8 @@ class DeployWrites:
         """End older starts, and tell the commits that were proposed before that another came."""
         moment, commit = self.deployment.moment, self.deployment.commit
         for other in moment.statuses:
-            if other == commit or not moment.main.contains(commit, other):
+            is_replaced = other == moment.proposed or moment.main.contains(commit, other)
+            if other == commit or not is_replaced:
                 continue
             record = moment.record(other)
             if record and record.kind in {"starting", "received"}:

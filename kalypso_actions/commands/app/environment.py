@@ -22,13 +22,22 @@ from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
 from kalypso_actions.gitops.provenance import tree_id
 from kalypso_actions.gitops.rejections import closed_by_people
-from kalypso_actions.model.application import CONFIG_COMMIT_FILE, ORDER_FILE, RECORD_FILE
+from kalypso_actions.model.application import (
+    CONFIG_COMMIT_FILE,
+    IMAGE_NAME_FILE,
+    IMAGE_TAG_FILE,
+    ORDER_FILE,
+    RECORD_FILE,
+    VARIABLE_VALUE,
+    VERSION_FILE,
+)
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.layout import OWN_BRANCHES, PROMOTED_COMMIT_FILE
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.model.writes import PostStatus
 from kalypso_actions.promotion.application import (
     ApplicationState,
     DeployFacts,
@@ -52,6 +61,7 @@ from kalypso_actions.promotion.start_records import (
     tree_context,
 )
 from kalypso_actions.promotion.statuses import posted_by_chain
+from kalypso_actions.report.pull_request import read_mark
 
 NEWEST: Final = 100
 """The commits of main whose records are read; newer commits replace older ones."""
@@ -59,6 +69,7 @@ NEWEST: Final = 100
 NEWEST_NAMED: Final = 10
 """The commits whose records are read beside them, because the branch has named them last."""
 
+RELEASE_FILES: Final = (VERSION_FILE, IMAGE_TAG_FILE)
 MAX_COMMITS: Final = 1000
 """The most commits of a GitOps branch to read."""
 
@@ -143,6 +154,12 @@ class ApplicationMoment:
         """The commit of our open pull request; "" without one that Kalypso has proposed."""
         return self.own_named if self.pull and self.trees(self.own_named) else ""
 
+    @property
+    def goes_back(self) -> bool:
+        """Whether our open pull request is a rollback, which only a person asks for."""
+        mark = read_mark(self.pull.body) if self.pull else None
+        return bool(mark and mark.means.startswith("rollback"))
+
     def release(self, commit: str) -> Release:
         """Return the release of a commit. Raises UsageError without one, or with two."""
         release, problem = self._release(commit)
@@ -162,6 +179,42 @@ class ApplicationMoment:
             posted = statuses.history(github, source, commit)
             self._releases[commit] = release_of(posted, counts, commit, self.where)
         return self._releases[commit]
+
+    def adopt(self) -> PostStatus | None:
+        """Take the version and image of the tracking files as those of the commit that they name.
+
+        Return the record of it; None if the commit has a release. Everybody who may write to the
+        branch decides what the files say, so only a person asks for this. Raises UsageError for
+        tracking files without a commit of main, or without a version.
+        """
+        if self.named not in self.main:
+            raise UsageError(
+                f"the branch {self.name!r} tracks no commit of the source's main",
+                Location(self.branch.url),
+                "release a commit: there is nothing to adopt",
+            )
+        if self.has_release(self.named):
+            return None
+        files = self.context.repositories.open(self.branch.url, commit=self.branch.head)
+        wanted = [name for name in (*RELEASE_FILES, IMAGE_NAME_FILE) if name in files.entries()]
+        texts = {
+            name: content.decode("utf-8", "replace").strip()
+            for name, content in files.read(wanted).items()
+        }
+        image_name, _, tag = texts.get(IMAGE_NAME_FILE, "").rpartition(":")
+        version = texts.get(VERSION_FILE, "")
+        release = Release(version, texts.get(IMAGE_TAG_FILE) or tag or version, image_name)
+        wrong = [text for text in texts.values() if not VARIABLE_VALUE.fullmatch(text)]
+        if wrong or not version:
+            raise UsageError(
+                f"the tracked version and image of {self.name!r} cannot be used: "
+                f"{wrong[0] if wrong else 'there is no version'!r}",
+                Location(self.branch.url, VERSION_FILE),
+                "release a commit: nothing can be adopted",
+            )
+        record = release.status()
+        self._releases[self.named] = (release, None)
+        return PostStatus(self.places.source, self.named, record, is_new=True)
 
     def left(self) -> frozenset[str]:
         """Return the commits that people rolled the environment back from.
@@ -227,6 +280,7 @@ class ApplicationMoment:
                 out={each.commit for each in closed},
                 asked=asked,
                 allow_rollback=allow_rollback,
+                goes_back=self.goes_back,
             )
         )
 

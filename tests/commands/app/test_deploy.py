@@ -168,7 +168,7 @@ def test_an_older_commit_needs_a_person_and_a_word(web: Application) -> None:
         web.deploy(commit=first, allow_rollback="true")
     assert web.deploy(actor="octocat", commit=first, allow_rollback="true").document.version == "1"  # type: ignore[attr-defined]
     assert "**goes back** to `1`" in web.pulls()[0]["body"]
-    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
 
 
 def test_a_new_ring_takes_what_its_branch_inherits(web: Application) -> None:
@@ -374,3 +374,77 @@ def test_a_dry_run_writes_nothing(web: Application) -> None:
         ("post status", SOURCE),
     ]
     assert web.acme.writes() == before
+
+
+def test_a_rollback_of_a_person_stays_until_a_newer_commit_comes(web: Application) -> None:
+    old = web.released("1")
+    web.released("2")
+    web.deploy()
+    web.merge_open()
+    web.deploy(commit=old, actor="ada", allow_rollback="true")
+    web.acme.commit({"new/values.yaml": ""}, "dev", CONFIGS)
+    web.deploy()
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '1'"
+    assert "new/gen_manifests.yaml" in web.acme.files("kalypso/dev", GITOPS)
+    web.released("3")
+    web.deploy()
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '3'"
+
+
+def test_a_person_s_older_choice_is_not_replaced_by_the_next_look(web: Application) -> None:
+    web.deployed("1")
+    older, newer = web.released("2"), web.released("3")
+    web.deploy()
+    web.deploy(commit=older, actor="ada", allow_rollback="true")
+    assert web.statuses(newer)["dev"][1] == f"Superseded by {older[:7]}"
+    web.deploy()
+    (pull,) = web.pulls()
+    assert pull["title"] == "Deploy to 'dev' '2'"
+
+
+def tracked(commit: str, **files: str) -> dict[str, str | None]:
+    """Return the tracking files that upstream's workflow has written."""
+    names = {"Promoted_Commit_Id": commit, "Version": "0.0.1-7", **files}
+    return {f".github/tracking/{name}": f"{text}\n" for name, text in names.items()}
+
+
+@pytest.mark.parametrize(
+    ("files", "release"),
+    [
+        ({"Image_tag": "0.0.1-7"}, "0.0.1-7 0.0.1-7"),
+        ({"Image_name": "ghcr.io/acme/web:1.2"}, "0.0.1-7 1.2 ghcr.io/acme/web"),
+    ],
+)
+def test_what_upstream_has_deployed_is_adopted(
+    web: Application, files: dict[str, str], release: str
+) -> None:
+    commit = web.push()
+    web.acme.commit(tracked(commit, **files), "dev", GITOPS)
+    with pytest.raises(UsageError, match="of the chain names version and image"):
+        web.deploy(actor="ada")
+    web.deploy(actor="ada", adopt="true")
+    assert web.statuses(commit)["kalypso / version"] == ("success", release)
+    (pull,) = web.pulls()
+    assert {label["name"] for label in pull["labels"]} == {"kalypso"}
+    assert ".github/tracking/application.json" in web.acme.files("kalypso/dev", GITOPS)
+    before = web.acme.writes()
+    web.deploy(actor="ada", adopt="true")
+    assert web.acme.writes() == before
+
+
+@pytest.mark.parametrize(
+    ("version", "actor", "message"),
+    [
+        ("1 2", "ada", "cannot be used: '1 2'"),
+        ("", "ada", "there is no version"),
+        ("1", JOBS, "give adopt"),
+    ],
+)
+def test_what_is_not_adopted(web: Application, version: str, actor: str, message: str) -> None:
+    commit = web.push()
+    web.acme.commit(tracked(commit, Version=version), "dev", GITOPS)
+    with pytest.raises(UsageError, match=message):
+        web.deploy(actor=actor, adopt="true")
+    assert web.statuses(commit) == {}

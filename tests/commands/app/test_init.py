@@ -25,6 +25,7 @@ from kalypso_actions.report.init_document import AppInitDocument
 from tests.commands.chain.organisation import NOON
 from tests.commands.init.repositories import WORKFLOWS, Acme, acme_in, outline
 from tests.git_repositories import git, programs
+from tests.planning.application.applications import find_program
 from tools.reference.schemas import schema_of
 
 SOURCE, CONFIGS, GITOPS = "acme/shop", "acme/shop-configs", "acme/shop-gitops"
@@ -78,6 +79,7 @@ NOTIFY_GITOPS = f"add {WORKFLOWS}/notify-on-pr.yml"
 
 
 def test_empty_repositories_become_an_application(shop: Shop, tmp_path: Path) -> None:
+    find_program("helm")
     shop.create()
     document = shop.init()
     assert outline(document) == {

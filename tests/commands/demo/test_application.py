@@ -17,6 +17,7 @@ from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.report.demo_document import DemoStepEntry, Timeline
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
+from tests.planning.application.applications import find_program
 
 MACHINE = {"PATH": os.environ["PATH"], "HOME": os.devnull}
 
@@ -51,6 +52,7 @@ STORY = [
 
 @pytest.mark.slow
 def test_a_commit_comes_to_every_ring(tmp_path: Path) -> None:
+    find_program("helm")
     console = Console(file=StringIO(), width=80)
     timeline = Timeline(console, application=True)
     steps: list[DemoStepEntry] = []
