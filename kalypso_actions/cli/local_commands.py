@@ -203,7 +203,7 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
         """Read the fleet of the control plane, which is by default that of the job."""
         # Few commands connect to GitHub, but all would wait for its client.
         from kalypso_actions.cli.runtime import make_runtime  # noqa: PLC0415
-        from kalypso_actions.commands.report import read_pipeline  # noqa: PLC0415
+        from kalypso_actions.commands.report import read_observed, read_pipeline  # noqa: PLC0415
 
         control_plane = given.get("control-plane") or repository_of_job()
         given = {**given, "control-plane": github_place(control_plane)}
@@ -220,7 +220,12 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
             names = map(kebab, ("clusters", *ClusterSources.__annotations__))
             asked = {name: given[name] for name in names if name in given}
             pipeline = partial(read_pipeline, self.inputs.control_plane, runtime, asked)
-            document: ReportDocument = self.call(self.inputs, context, datetime.now(UTC), pipeline)
+            observed = None
+            if self.inputs.record:
+                observed = partial(read_observed, self.inputs, self.inputs.control_plane, runtime)
+            document: ReportDocument = self.call(
+                self.inputs, context, datetime.now(UTC), pipeline, observed
+            )
             return document
 
     def exit_code(self, document: ReportDocument) -> int:

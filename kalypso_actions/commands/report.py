@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,7 @@ from typing import Any, Final
 from kalypso_actions import report as report_room
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
 from kalypso_actions.clients.github import GitHubServer
+from kalypso_actions.commands.observe.branches import normal_folder
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.shared.local_context import (
     ControlPlanePlace,
@@ -24,16 +25,21 @@ from kalypso_actions.commands.shared.reading.control_plane import read_control_p
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
+from kalypso_actions.commands.shared.record import ask, record_branch
 from kalypso_actions.commands.status import status
 from kalypso_actions.comparison import Mask
-from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.chain import StatusInputs
+from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.inputs.chain import StatusInputs, WhereInputs
 from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.tree import Snapshot
+from kalypso_actions.model.urls import repository_key, web_page
+from kalypso_actions.observations import questions, timeline
+from kalypso_actions.observations.projection import Database
 from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import scope_of
@@ -46,6 +52,15 @@ from kalypso_actions.planning.fleet_report import (
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.observed_document import (
+    DeploymentEntry,
+    DriftEntry,
+    ObservedDocument,
+    RunEntry,
+    TargetHistoryEntry,
+    TimelineEntry,
+    VersionPeriodEntry,
+)
 from kalypso_actions.report.pipeline_drawing import PlannedEnvironment, pipeline_html
 from kalypso_actions.report.report_document import PageParts, ReportDocument, report_page
 from kalypso_actions.report.status_document import StatusDocument
@@ -53,6 +68,15 @@ from kalypso_actions.scheduling.registry import scheduler_of
 
 PAGE = "index.html"
 DATA = "report.json"
+DAYS: Final = 90
+"""The days of the past that the page draws."""
+KINDS: Final = {"failing": 0, "off": 1, "behind": 2, "unreachable": 3, "suspended": 4}
+"""The kinds of drift, the worst first."""
+MOST_CLUSTERS: Final = 2000
+"""Above, the page has timelines of cluster types alone."""
+
+TargetNames = Mapping[timeline.Key, str]
+"""The names of targets in the control plane, by what the record calls them."""
 
 
 def report(
@@ -60,17 +84,20 @@ def report(
     context: LocalContext,
     now: datetime,
     pipeline: Callable[[], StatusDocument],
+    observed: Callable[[TargetNames], ObservedDocument] | None = None,
 ) -> ReportDocument:
     """Plan all environments of the control plane, and write `index.html` and `report.json`.
 
-    `pipeline` reads the pipeline from GitHub, after the control plane is read. An environment that
-    cannot be read is a problem of the report. Raises KalypsoError if the control plane cannot be
-    read, UsageError for a folder that cannot be written.
+    `pipeline` reads the pipeline from GitHub, after the control plane is read, and `observed` the
+    record. An environment or a record that cannot be read is a problem of the report. Raises
+    KalypsoError if the control plane cannot be read, UsageError for a folder that cannot be
+    written.
     """
     collection = ReportCollection(Mask(inputs.mask))
     with context.reader(inputs.source) as opened:
         plane = find_control_plane(inputs.control_plane, SharedReader(opened), context)
         merged = MergedTrees(plane.reader.repositories)
+        names: dict[timeline.Key, str] = {}
         scopes: list[FleetScope | None] = []
         snapshots: list[Snapshot] = []
         for name in in_order(plane.environments):
@@ -81,11 +108,39 @@ def report(
             else:
                 scopes.append(scope_of(plan.fleet, snapshot))
                 snapshots.append(snapshot)
+                names |= _target_names(plan)
         title = inputs.title or f"Fleet of {plane.name}"
         of_fleet = fleet_findings((), scopes, plane.environments, snapshots)
         document = collection.document(title, now, pipeline(), of_fleet)
+    if observed:
+        document = _with_record(document, observed, names)
     _write(inputs.out, document)
     return document
+
+
+def _with_record(
+    document: ReportDocument,
+    observed: Callable[[TargetNames], ObservedDocument],
+    names: TargetNames,
+) -> ReportDocument:
+    try:
+        return document.model_copy(update={"observed": observed(names)})
+    except KalypsoError as error:
+        problems = (*document.problems, *ProblemEntry.all_of(error.problems))
+        return document.model_copy(update={"problems": problems})
+
+
+def _target_names(plan: Plan) -> TargetNames:
+    """Return the names of an environment's targets by what the record calls them."""
+    return {
+        (
+            plan.environment,
+            repository_key(target.manifests.get("repo", "")),
+            target.manifests.get("branch", ""),
+            normal_folder(target.manifests.get("path", "")),
+        ): target.name
+        for target in plan.fleet.targets
+    }
 
 
 def _add(
@@ -188,8 +243,113 @@ class MergedTrees:
         return MergedTree(url, branch, folder, head.id, changes)
 
 
+def read_observed(
+    inputs: ReportInputs, control_plane: str | None, runtime: Runtime, names: TargetNames
+) -> ObservedDocument:
+    """Return what the record of a control plane says, for the targets with these names.
+
+    Raises KalypsoError for a record that is missing or cannot be read.
+    """
+    place = "" if is_folder(inputs.record) else _github_name(control_plane, runtime)
+    options = {"record": inputs.record, "control-plane": place, "name": "*"}
+    given = checked_inputs(WhereInputs, collect_inputs(WhereInputs, options, runtime.environment))
+    with open_context(given, runtime) as context:
+        branch = record_branch(context, inputs.record)
+        head = branch.head()
+        if not head:
+            message, advice = "there is no record yet", "kalypso observe writes one"
+            raise KalypsoError(message, Location(branch.name), advice)
+        end = int(runtime.now().timestamp())
+        window = timeline.Window(end - DAYS * 86400, end)
+        return ask(
+            branch,
+            head,
+            runtime.environment,
+            lambda tables: observed_document(tables, window, branch.name, names),
+        )
+
+
+def _drift(tables: Database, at: datetime) -> tuple[DriftEntry, ...]:
+    """Return what does not run as wanted, the worst first."""
+    found = []
+    for each in questions.states(tables, at):
+        kind: str = "failing" if each.status == "failure" else each.relation
+        if each.status == "success" and each.relation == "current":
+            continue
+        if kind == "current":
+            kind = each.status
+        what = each.target or each.cluster_type or "the platform's folder"
+        versions = f": wanted {each.desired_version}, has {each.deployed_version or '?'}"
+        found.append(
+            DriftEntry(
+                kind=kind,
+                environment=each.environment,
+                text=f"{each.cluster_name} in {each.environment}, {what}"
+                + (versions if each.desired_version != each.deployed_version else ""),
+                since=int(each.since.timestamp()),
+                reason=each.reason,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: KINDS.get(one.kind, len(KINDS))))
+
+
+def observed_document(
+    tables: Database, window: timeline.Window, record: str, names: TargetNames
+) -> ObservedDocument:
+    """Return what the tables of a record say of a window, for the targets that have a name."""
+    since, looked_at = timeline.looks(tables, window)
+    clusters = timeline.number_of_clusters(tables, window)
+    is_small = clusters <= MOST_CLUSTERS
+    return ObservedDocument(
+        record=record,
+        start=window.start,
+        end=window.end,
+        since=since,
+        looked_at=looked_at,
+        clusters_left_out=0 if is_small else clusters,
+        drift=_drift(tables, datetime.fromtimestamp(window.end, UTC)),
+        timelines=tuple(
+            TimelineEntry(**row._asdict())
+            for row in timeline.timelines(tables, window, with_clusters=is_small)
+        ),
+        deployments=tuple(
+            DeploymentEntry(
+                environment=each.environment,
+                commit=each.commit,
+                url=f"{page}/commit/{each.commit}" if (page := web_page(each.repository)) else "",
+                at=each.at,
+                state=each.state,
+                well=each.well,
+                clusters=each.clusters,
+            )
+            for each in timeline.deployments(tables, window)
+        ),
+        histories=tuple(
+            TargetHistoryEntry(
+                environment=key[0],
+                target=names[key],
+                periods=tuple(VersionPeriodEntry(**each._asdict()) for each in periods),
+            )
+            for key, periods in timeline.histories(tables, window).items()
+            if key in names
+        ),
+        runs=tuple(
+            RunEntry(
+                environment=run.key[0],
+                target=names[run.key],
+                cluster_type=run.cluster_type,
+                version=run.version,
+                state=run.state,
+                clusters=run.clusters,
+            )
+            for run in timeline.runs(tables)
+            if run.key in names
+        ),
+    )
+
+
 FOLDER: Final = Path(report_room.__file__).parent / "page_parts"
-SCRIPTS: Final = ("elements", "findings", "matrix", "detail", "start")
+SCRIPTS: Final = ("elements", "findings", "observed", "matrix", "detail", "start")
 """The parts of the script, in order."""
 
 

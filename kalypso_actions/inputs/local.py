@@ -187,6 +187,13 @@ class ReportInputs(PlaneInputs, TreeInputs, ClusterSources):
     clusters: Annotated[
         bool, Option("Also read the cluster reports: the clusters that do not comply, and why.")
     ] = False
+    record: Annotated[
+        str,
+        Option(
+            "Also draw what the clusters ran, by this record: owner/name[@branch], or a folder.",
+            "RECORD",
+        ),
+    ] = ""
     mask: MaskedKeys = ()
 
 

@@ -26,6 +26,7 @@ from kalypso_actions.report.documents import (
     Where,
 )
 from kalypso_actions.report.explain_document import DecisionEntry
+from kalypso_actions.report.observed_document import ObservedDocument
 from kalypso_actions.report.status_document import StatusDocument
 
 
@@ -99,7 +100,8 @@ class ReportedEnvironmentEntry(OutputDocument):
 class ReportDocument(OutputDocument):
     """report.json of `kalypso report`, which prints it without `texts` with `--output json`.
 
-    `pipeline` is the state on GitHub; its problems say why it is unknown. `texts`,
+    `pipeline` is the state on GitHub; its problems say why it is unknown. `observed` is what the
+    record says of the clusters' past, null without a record. `texts`,
     `configurations`, `decisions` and `changes` contain equal contents only once. `with_texts` is
     false for a fleet that is too large for the texts of its files, `with_configurations` for one
     whose different configurations have too many values. `warnings` and `problems` are those of the
@@ -111,6 +113,7 @@ class ReportDocument(OutputDocument):
     at: datetime | None = None
     environments: tuple[ReportedEnvironmentEntry, ...] = ()
     pipeline: StatusDocument = Field(default_factory=StatusDocument)
+    observed: ObservedDocument | None = None
     with_texts: bool = True
     with_configurations: bool = True
     assignments: tuple[ReportedAssignmentEntry, ...] = ()

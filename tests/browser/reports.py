@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from kalypso_actions.commands.report import drawing, page_parts
+from kalypso_actions.commands.report import drawing, observed_document, page_parts
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.kinds import Fleet
+from kalypso_actions.observations.timeline import Window
 from kalypso_actions.planning.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.observed_document import ObservedDocument
 from kalypso_actions.report.report_document import report_page
 from kalypso_actions.report.status_document import (
     ClusterStateEntry,
@@ -23,6 +26,8 @@ from kalypso_actions.report.status_document import (
     WaitEntry,
 )
 from tests.builders import cluster_type, config_map, fleet, policy, selector, target, template
+from tests.observations.test_record import AT
+from tests.observations.told import Look, told
 from tests.plans import plan
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -120,14 +125,74 @@ def pipeline(*names: str) -> StatusDocument:
     )
 
 
-def written(folder: Path, *fleets: Fleet, shown: StatusDocument = UNKNOWN) -> str:
+def past() -> ObservedDocument:
+    """Return the record of a week: type-1 of dev fails on one cluster, and recovers."""
+    hours = 60
+    kinds = {"dev": ("type-0", "type-1", "type-2"), "stage": ("type-0", "type-1")}
+    looks = []
+    for name, types in kinds.items():
+        late = 0 if name == "dev" else 6 * hours
+        for each in types:
+            clusters = [f"{name}-{each}-{number}" for number in range(1, 4)]
+            for day, content in enumerate("abcdef"):
+                begin = day * 24 * hours + late
+                wanted = {each: content, "app-t1": f"1.{day}"}
+                had = chr(ord(content) - 1) if day else content
+                version = f"1.{max(day - 1, 0)}"
+
+                def all_have(
+                    platform: str, application: str, names: Sequence[str] = clusters
+                ) -> dict[str, str]:
+                    return dict.fromkeys(names, f"{platform}, app-t1 {application}")
+
+                rolling = {
+                    **all_have(f"{had} success", f"{version} success"),
+                    clusters[0]: f"{content} in_progress, app-t1 {version} success",
+                }
+                done = all_have(f"{content} success", f"1.{day} success")
+                looks += [
+                    Look(begin, wanted, rolling, name, each),
+                    Look(begin + 30, wanted, done, name, each),
+                ]
+                if (name, each, content) == ("dev", "type-1", "d"):
+                    failed = f"{content} failure, app-t1 1.{day} failure"
+                    broken = {**done, clusters[1]: failed}
+                    looks += [
+                        Look(begin + 40, wanted, broken, name, each),
+                        Look(begin + 6 * hours, wanted, done, name, each),
+                    ]
+                if (name, each, content) == ("stage", "type-1", "f"):
+                    looks.append(
+                        Look(
+                            begin + 8 * hours,
+                            wanted,
+                            {
+                                clusters[0]: f"{content} failure, app-t1 1.{day} success",
+                                clusters[1]: f"{content} unreachable, app-t1 1.{day} success",
+                            },
+                            name,
+                            each,
+                        )
+                    )
+    end = AT + timedelta(days=5, hours=15)
+    window = Window(int((AT - timedelta(days=2)).timestamp()), int(end.timestamp()))
+    names = {(name, "github.com/acme/shop", name, "app-t1"): "app-t1" for name in kinds}
+    return observed_document(told(*looks), window, "acme/control-plane", names)
+
+
+def written(
+    folder: Path,
+    *fleets: Fleet,
+    shown: StatusDocument = UNKNOWN,
+    observed: ObservedDocument | None = None,
+) -> str:
     """Write the page of a report, and return its URL."""
     report = ReportCollection(Mask())
     for each in fleets:
         problem = Problem(HOSTILE, Location("test", "a.yaml", 3), "change it", "code")
         made = plan(each, problems=[problem])
         report.add(made, "labels", merged=[merged(each.environment)])
-    document = report.document(TITLE, NOON, shown)
+    document = report.document(TITLE, NOON, shown).model_copy(update={"observed": observed})
     page = report_page(TITLE, document.to_json(), page_parts(), drawing(document))
     (folder / "index.html").write_text(page, encoding="utf-8")
     return (folder / "index.html").as_uri()

@@ -40,6 +40,7 @@ function assignment(item, pair) {
   return [
     node("dl", {}, facts.flatMap(([name, value]) => [node("dt", {}, name), node("dd", {}, value || "-")])),
     item.failure ? node("p", { className: "bad" }, item.failure) : "",
+    ...past(item),
     node("h3", {}, "Configuration"), ...configuration(item),
     ...pair.filter((each) => each !== item).flatMap((other) => differences(item, other)),
     node("h3", {}, "Files"), files(item, environment),

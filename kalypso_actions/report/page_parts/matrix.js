@@ -27,6 +27,7 @@ function prepare() {
       for (const item of cell) {
         item.text = [item.target, item.workload, item.workspace, item.clusterType, ...item.policies].join(" ").toLowerCase();
         item.elsewhere = has.size < number ? has : null;
+        item.cell = cell;
       }
     }
   }
@@ -46,11 +47,15 @@ function matcher(word) {
 function filtered() {
   const matchers = id("search").value.toLowerCase().split(/\s+/).filter(Boolean).map(matcher);
   const [environment, workspace, kind] = ["environment", "workspace", "kind"].map((name) => id(name).value);
+  const isIn = (item) => !environment || item.environment === environment;
   const isOf = {
     // An assignment is missing in an environment if others have it.
     missing: (item) => item.elsewhere && (!environment || !item.elsewhere.has(environment)),
     fails: (item) => item.failure && (!environment || item.environment === environment),
-    "": (item) => !environment || item.environment === environment,
+    behind: (item) => isIn(item) && (running(item)?.state ?? "well") !== "well",
+    failing: (item) => isIn(item) && running(item)?.state === "failing",
+    differs: (item) => isIn(item) && differs(item, item.cell),
+    "": isIn,
   }[kind];
   const keeps = (item) => isOf(item) && (!workspace || workspaceOf(item) === workspace) && matchers.every((matches) => matches(item));
   return (byWorkspace() ? workspaces : targets)
@@ -95,7 +100,7 @@ function cell(kept, items) {
       return node("a", { href: address(name, clusterType, target), className: "missing", "aria-label": `${target} is not on ${clusterType} in ${name}` }, "no " + name);
     }
     if (!kept.includes(item)) return null;
-    const label = `${item.target} on ${item.clusterType} in ${name}${item.failure ? ", fails" : ""}`;
-    return node("a", { href: link(item), className: item.failure ? "bad" : "", "aria-label": label }, name + (item.failure ? " ✗" : ""));
+    const label = `${item.target} on ${item.clusterType} in ${name}${item.failure ? ", fails" : ""}${versionText(item)}`;
+    return node("a", { href: link(item), className: item.failure ? "bad" : "", "aria-label": label }, name + (item.failure ? " ✗" : "") + versionText(item));
   });
 }

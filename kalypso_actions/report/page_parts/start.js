@@ -5,9 +5,11 @@ function fill(name, values) {
 async function start() {
   report = await read();
   prepare();
+  prepareObserved();
   id("time").textContent = "as of " + new Date(report.at).toLocaleString();
   fill("environment", environments());
   fill("workspace", [...new Set(report.assignments.map(workspaceOf))].sort(ORDER.compare));
+  showObserved();
   showFindings();
   showMatrix();
   showDetail();

@@ -1,0 +1,103 @@
+"""What the page of `kalypso report` draws from the record: the past, in figures of its own.
+
+Times are in seconds since 1970 in UTC, for the many of a timeline take little room so.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from kalypso_actions.report.documents import OutputDocument
+
+StateText = Literal["well", "progressing", "unknown", "failing", "none"]
+
+
+class TimelineEntry(OutputDocument):
+    """A row: the worst states of a cluster type's clusters, or those of one `cluster`.
+
+    A segment has its begin, the state, and the index in `wanted` of the commit of the GitOps branch
+    whose content was wanted, -1 for none. It lasts until the next one, the last one until the look.
+    """
+
+    environment: str
+    cluster_type: str
+    cluster: str = ""
+    wanted: tuple[str, ...] = ()
+    segments: tuple[tuple[int, StateText, int], ...] = ()
+
+
+class DeploymentEntry(OutputDocument):
+    """A commit of a GitOps branch that changed manifests, and how many clusters took it up."""
+
+    environment: str
+    commit: str
+    url: str = ""
+    at: int
+    state: Literal["well", "failed", "open"]
+    well: int
+    clusters: int
+
+
+class VersionPeriodEntry(OutputDocument):
+    """What a target should run from a time on; `until` is null for the present.
+
+    `clusters` has by cluster type how many ended with success, with a failure, and otherwise.
+    """
+
+    version: str
+    commit: str
+    source_commit: str = ""
+    start: int
+    until: int | None = None
+    clusters: dict[str, tuple[int, int, int]] = Field(default_factory=dict)
+
+
+class TargetHistoryEntry(OutputDocument):
+    """The newest periods of a target in an environment, the newest first."""
+
+    environment: str
+    target: str
+    periods: tuple[VersionPeriodEntry, ...] = ()
+
+
+class RunEntry(OutputDocument):
+    """How many clusters of a type have a version of a target now."""
+
+    environment: str
+    target: str
+    cluster_type: str
+    version: str
+    state: StateText
+    clusters: int
+
+
+class DriftEntry(OutputDocument):
+    """Something that is not as wanted: of what kind, since when, and why if that is known."""
+
+    kind: str
+    environment: str
+    text: str
+    since: int | None = None
+    reason: str = ""
+    url: str = ""
+
+
+class ObservedDocument(OutputDocument):
+    """The record's part of report.json; `looked_at` is 0 before the first look.
+
+    `clusters_left_out` is the number of clusters if the timelines have cluster types alone.
+    """
+
+    record: str = ""
+    start: int = 0
+    end: int = 0
+    since: int = 0
+    looked_at: int = 0
+    clusters_left_out: int = 0
+    drift: tuple[DriftEntry, ...] = ()
+    timelines: tuple[TimelineEntry, ...] = ()
+    deployments: tuple[DeploymentEntry, ...] = ()
+    histories: tuple[TargetHistoryEntry, ...] = ()
+    runs: tuple[RunEntry, ...] = ()

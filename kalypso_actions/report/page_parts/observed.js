@@ -1,0 +1,255 @@
+// The past by the record: deployments, states over time, versions
+
+const SPANS = [[1, "24 hours"], [7, "7 days"], [30, "30 days"], [90, "90 days"]];
+const WORDS = { well: "runs what it should", progressing: "on its way", unknown: "not known", failing: "fails", none: "no report" };
+const SIGNS = { well: "✓", progressing: "…", unknown: "?", failing: "✗", none: "–" };
+const RANK = ["failing", "unknown", "progressing", "well"];
+const HEIGHT = 26;
+let span = 7, unfolded = new Set(), runs = new Map(), pasts = new Map();
+
+const moment = (seconds) => new Date(seconds * 1000);
+const shown = (seconds) => node("time", { dateTime: moment(seconds).toISOString() }, moment(seconds).toLocaleString());
+const key = (...names) => names.join("\n");
+
+function lasting(seconds) {
+  const [unit, size] = UNITS.find(([, each]) => seconds >= each) || ["second", 1];
+  return counted(Math.max(1, Math.floor(seconds / size)), unit);
+}
+
+function drawn(name, properties, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [each, value] of Object.entries(properties)) made.setAttribute(each, value);
+  made.append(...children);
+  return made;
+}
+
+function prepareObserved() {
+  const { observed } = report;
+  if (!observed) return;
+  for (const run of observed.runs) {
+    const name = key(run.environment, run.clusterType, run.target);
+    runs.set(name, [...(runs.get(name) || []), run]);
+  }
+  for (const past of observed.histories) pasts.set(key(past.environment, past.target), past.periods);
+  for (const [value, text] of [["behind", "what does not run as wanted"], ["failing", "what fails on clusters"], ["differs", "what differs between environments"]])
+    id("kind").append(node("option", { value }, text));
+}
+
+function showObserved() {
+  const { observed } = report;
+  if (!observed) return;
+  showDrift(observed);
+  for (const card of document.querySelectorAll(".cards > li")) card.append(...clusterBar(card.querySelector("h3").textContent));
+  id("over-time").hidden = false;
+  const longest = (observed.end - observed.since) / 86400;
+  span = (SPANS.find(([days]) => days >= longest) || SPANS[3])[0];
+  if (span > 7) span = 7;
+  id("spans").append(...SPANS.map(([days, text]) => {
+    const button = node("button", { type: "button", "aria-pressed": String(days === span) }, text);
+    button.addEventListener("click", () => {
+      span = days;
+      for (const each of id("spans").querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button));
+      showTimeline();
+    });
+    return button;
+  }));
+  if (observed.clustersLeftOut) id("timeline-note").textContent = `${observed.clustersLeftOut} clusters are too many for this page; kalypso where and kalypso history show them.`;
+  showTimeline();
+  let width = id("timeline").clientWidth;
+  new ResizeObserver(() => {
+    if (id("timeline").clientWidth === width) return;
+    width = id("timeline").clientWidth;
+    showTimeline();
+  }).observe(id("timeline"));
+}
+
+// Drift
+
+function showDrift({ drift, lookedAt, end, timelines }) {
+  id("drift-part").hidden = false;
+  const old = end - lookedAt > 2 * 3600;
+  if (old && lookedAt) id("drift").append(node("p", { className: "banner" }, `The last look at the clusters was ${lasting(end - lookedAt)} ago: what follows may have changed.`));
+  if (!lookedAt) return void id("drift").append(node("p", { className: "banner" }, "Nobody has looked at the clusters yet."));
+  if (!drift.length) {
+    const clusters = timelines.filter((row) => row.cluster).length;
+    const all = clusters ? `All ${counted(clusters, "cluster")} run` : "All clusters run";
+    id("drift").append(node("p", { className: "good" }, `✓ ${all} what they should; looked at `, shown(lookedAt), "."));
+    return;
+  }
+  id("drift").append(node("ul", { className: "drift" }, drift.slice(0, MOST).map(driftLine)));
+  if (drift.length > MOST) id("drift").append(node("p", {}, `${drift.length - MOST} more are in report.json.`));
+}
+
+function driftLine(one) {
+  const className = { failing: "bad", behind: "warn", off: "bad" }[one.kind] || "dim";
+  return node("li", {}, node("strong", { className }, `${{ failing: "✗", behind: "…" }[one.kind] || "!"} ${one.kind}`), " ",
+    external(one.url, one.text), one.since ? node("span", { className: "dim" }, " since ", shown(one.since)) : null,
+    one.reason ? node("div", { className: "dim" }, one.reason) : null);
+}
+
+// Cards
+
+function clusterBar(environment) {
+  if (!report.observed) return [];
+  const last = report.observed.timelines.filter((row) => row.cluster && row.environment === environment)
+    .map((row) => row.segments.at(-1)[1]).filter((state) => state !== "none");
+  const parts = RANK.map((state) => [state, last.filter((each) => each === state).length]).filter(([, number]) => number).reverse();
+  const bar = last.length ? [node("p", { className: "clusters" }, node("span", { className: "bar", "aria-hidden": "true" },
+    parts.map(([state, number]) => { const part = node("span", { className: state }); part.style.flexGrow = number; return part; })),
+  ` ${last.filter((each) => each === "well").length}/${last.length} clusters`,
+  parts.filter(([state]) => state !== "well").map(([state, number]) => `, ${number} ${WORDS[state]}`).join(""))] : [];
+  const past = report.observed.deployments.filter((each) => each.environment === environment);
+  if (!past.length) return bar;
+  const texts = { well: "ended well", failed: "failed", open: "is not finished" };
+  return [...bar, node("ol", { className: "squares", "aria-label": `The last deployments of ${environment}` }, past.map((each) => {
+    const text = `${each.commit.slice(0, 7)} of ${moment(each.at).toLocaleString()} ${texts[each.state]}, ${each.well}/${each.clusters} clusters`;
+    const link = external(each.url, node("span", { className: "hidden" }, text));
+    link.className = each.state;
+    link.title = text;
+    return node("li", {}, link);
+  }))];
+}
+
+// Timeline
+
+function showTimeline() {
+  const { end, timelines } = report.observed;
+  const start = end - span * 86400;
+  id("timeline").replaceChildren(...environments().flatMap((environment) => {
+    const rows = timelines.filter((row) => row.environment === environment);
+    const visible = rows.filter((row) => !row.cluster || unfolded.has(key(environment, row.clusterType)));
+    if (!rows.length) return [];
+    return [node("h3", {}, environment), ...visible.map((row) => timelineRow(row, rows, start, end)), scale(start, end)];
+  }));
+  const listed = timelines.filter((row) => !row.cluster).flatMap((row) => parts(row, start, end).map((part) => [row, part]))
+    .filter(([, part]) => part.state !== "none").sort((one, other) => other[1].from - one[1].from);
+  id("timeline-table").replaceChildren(table("Table of states", ["cluster type", "state", "from", "for", "wanted"],
+    listed.slice(0, MOST).map(([row, part]) => [`${row.clusterType || "all"} in ${row.environment}`, node("td", { className: stateClass(part.state) }, `${SIGNS[part.state]} ${WORDS[part.state]}`),
+      shown(part.from), lasting(part.to - part.from), node("code", {}, part.wanted.slice(0, 7))])));
+  if (listed.length > MOST) id("timeline-table").append(node("p", {}, `${listed.length - MOST} earlier ones are in report.json.`));
+}
+
+const stateClass = (state) => ({ well: "good", failing: "bad", progressing: "warn" }[state] || "dim");
+
+// The segments of a row within a time, with their ends.
+function parts(row, start, end) {
+  return row.segments.map(([from, state, wanted], index) => ({
+    from: Math.max(from, start), to: index + 1 < row.segments.length ? row.segments[index + 1][0] : end,
+    state, index: wanted, wanted: wanted < 0 ? "" : row.wanted[wanted],
+  })).filter((part) => part.to > part.from);
+}
+
+function timelineRow(row, rows, start, end) {
+  const name = row.cluster || row.clusterType || "all";
+  const its = parts(row, start, end);
+  const width = Math.max(120, id("timeline").clientWidth - (innerWidth < 640 ? 0 : 190));
+  const x = (seconds) => ((seconds - start) / (end - start)) * width;
+  const picture = drawn("svg", { width, height: HEIGHT, "aria-hidden": "true" }, ...its.flatMap((part, number) => segment(part, its[number - 1], x)));
+  const merges = new Set(row.cluster ? [] : row.segments.filter(([, , wanted], index) => index && wanted !== row.segments[index - 1][2]).map(([from]) => from));
+  for (const at of merges) if (at > start) picture.append(drawn("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "merge" }));
+  const track = node("div", { className: "track", tabIndex: 0, role: "slider", "aria-label": `${name} in ${row.environment}`,
+    "aria-valuemin": "1", "aria-valuemax": String(Math.max(1, its.length)) }, picture);
+  let chosen = its.length - 1;
+  const mark = drawn("rect", { y: 1, height: HEIGHT - 2, class: "chosen", visibility: "hidden" });
+  picture.append(mark);
+  const tell = (index, visible) => {
+    chosen = Math.min(Math.max(index, 0), its.length - 1);
+    const part = its[chosen];
+    const text = part ? `${name} in ${row.environment}: ${WORDS[part.state]}, from ${moment(part.from).toLocaleString()} for ${lasting(part.to - part.from)}${part.wanted ? `; ${part.wanted.slice(0, 7)} was wanted` : ""}` : "no report";
+    track.setAttribute("aria-valuenow", String(chosen + 1));
+    track.setAttribute("aria-valuetext", text);
+    if (!visible || !part) return;
+    id("told").textContent = text;
+    mark.setAttribute("x", x(part.from)); mark.setAttribute("width", Math.max(2, x(part.to) - x(part.from)));
+    mark.setAttribute("visibility", "visible");
+  };
+  tell(chosen, false);
+  track.addEventListener("focus", () => tell(chosen, true));
+  track.addEventListener("blur", () => mark.setAttribute("visibility", "hidden"));
+  track.addEventListener("mouseleave", () => { if (document.activeElement !== track) mark.setAttribute("visibility", "hidden"); });
+  track.addEventListener("mousemove", (event) => {
+    const at = start + ((event.clientX - picture.getBoundingClientRect().left) / width) * (end - start);
+    const index = its.findIndex((part) => part.from <= at && at < part.to);
+    if (index >= 0) tell(index, true);
+  });
+  track.addEventListener("keydown", (event) => {
+    const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -its.length, End: its.length }[event.key];
+    if (move) { event.preventDefault(); tell(chosen + move, true); }
+  });
+  return node("div", { className: row.cluster ? "line cluster" : "line" }, label(row, rows, name), track);
+}
+
+function label(row, rows, name) {
+  const of = rows.filter((each) => each.cluster && each.clusterType === row.clusterType).length;
+  if (row.cluster || !of) return node("span", { className: "name" }, name);
+  const which = key(row.environment, row.clusterType);
+  const open = node("button", { type: "button", className: "name", "aria-expanded": String(unfolded.has(which)) }, `${name} (${of})`);
+  open.addEventListener("click", () => {
+    if (!unfolded.delete(which)) unfolded.add(which);
+    showTimeline();
+    [...id("timeline").querySelectorAll("button.name")].find((each) => each.textContent === open.textContent && each.ariaLabel === open.ariaLabel)?.focus();
+  });
+  return open;
+}
+
+function segment(part, before, x) {
+  const [from, to] = [x(part.from), x(part.to)];
+  const width = Math.max(part.state === "failing" ? 3 : 1, to - from);
+  if (part.state === "none") return before && before.state !== "none" ? [drawn("line", { x1: from, x2: from, y1: 3, y2: HEIGHT - 3, class: "stop" })] : [];
+  if (part.state === "unknown") return [drawn("line", { x1: from, x2: to, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "unknown" })];
+  if (part.state === "progressing") return [drawn("rect", { x: from, y: HEIGHT / 2 - 3, width, height: 6, class: "progressing" })];
+  const box = drawn("rect", { x: from, y: 3, width, height: HEIGHT - 6, class: `${part.state} ${part.index % 2 ? "odd" : "even"}` });
+  if (part.state === "failing") return [box, ...hatches(from, width), drawn("path", { d: `M${from} 0 l7 0 l-7 9 z`, class: "notch" })];
+  const text = width > 62 && part.wanted ? [drawn("text", { x: from + 5, y: HEIGHT / 2 + 4 }, part.wanted.slice(0, 7))] : [];
+  return [box, ...text];
+}
+
+// Lines, so that a failure is seen without its colour.
+function hatches(from, width) {
+  const lines = [];
+  for (let x = from; x < from + width - 2; x += 6)
+    lines.push(drawn("line", { x1: x, y1: HEIGHT - 3, x2: Math.min(x + 8, from + width), y2: 3, class: "hatch" }));
+  return lines;
+}
+
+function scale(start, end) {
+  const steps = 4, times = [];
+  for (let step = 0; step <= steps; step += 1) {
+    const at = moment(start + ((end - start) * step) / steps);
+    times.push(node("span", {}, span === 1 ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : at.toLocaleDateString([], { month: "short", day: "numeric" })));
+  }
+  return node("div", { className: "scale", "aria-hidden": "true" }, times);
+}
+
+// Matrix and drill-down
+
+// What clusters have of an assignment: the version of most, how many are well, of how many.
+function running(item) {
+  const its = runs.get(key(item.environment, item.clusterType, item.target));
+  if (!its) return null;
+  const most = its.reduce((one, other) => (other.clusters > one.clusters ? other : one));
+  const sum = (list) => list.reduce((total, each) => total + each.clusters, 0);
+  const state = RANK.find((each) => its.some((run) => run.state === each));
+  return { version: most.version, state, well: sum(its.filter((run) => run.state === "well")), of: sum(its) };
+}
+
+function versionText(item) {
+  const now = running(item);
+  return now ? ` ${now.version} ${now.well}/${now.of} ${SIGNS[now.state]}` : "";
+}
+
+function differs(item, items) {
+  const own = running(item);
+  return own !== null && items.some((other) => { const its = running(other); return its && its.version !== own.version; });
+}
+
+function past(item) {
+  const periods = pasts.get(key(item.environment, item.target));
+  if (!periods) return [];
+  const rows = periods.map((each) => {
+    const [well, failed, other] = each.clusters[item.clusterType] || [0, 0, 0];
+    const ends = [well ? `${well} ✓` : "", failed ? `${failed} ✗` : "", other ? `${other} …` : ""].filter(Boolean).join(", ");
+    return [each.version || "-", node("code", {}, each.commit.slice(0, 7)), shown(each.start), each.until ? shown(each.until) : "now", ends || "none"];
+  });
+  return [node("h3", {}, "Versions over time"), table("Table of versions over time", ["version", "commit", "from", "until", `clusters of ${item.clusterType}`], rows)];
+}
