@@ -13,13 +13,13 @@ from typing import Any, Final
 from kalypso_actions import report as report_room
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
 from kalypso_actions.clients.github import GitHubServer
-from kalypso_actions.commands.observe.branches import normal_folder
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.shared.local_context import (
     ControlPlanePlace,
     LocalContext,
     find_control_plane,
 )
+from kalypso_actions.commands.shared.looks.branches import normal_folder
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
@@ -322,7 +322,7 @@ def observed_document(
                 well=each.well,
                 clusters=each.clusters,
             )
-            for each in timeline.deployments(tables, window)
+            for each in timeline.deployments(tables)
         ),
         histories=tuple(
             TargetHistoryEntry(

@@ -237,30 +237,37 @@ class Deployment(NamedTuple):
 
 
 _DEPLOYMENTS: Final = """
-select e.name, max(t.repository), d.commit_id, min(d.from_),
+with begun as (
+    select t.environment, d.commit_id, min(d.from_) as at
+    from desired d join target t on t.id = d.target and t.workload is null
+    where d.content <> ''
+    group by t.environment, d.commit_id
+),
+newest as (
+    select *, row_number() over (partition by environment order by at desc, commit_id) as place
+    from begun
+)
+select e.name, max(t.repository), n.commit_id, n.at,
     max(case when p.status = 'failure' then 1 else 0 end),
-    count(distinct case when p.status = 'success' then r.cluster end),
+    count(distinct case when p.status = 'success' then f.cluster end),
     count(distinct f.cluster)
-from desired d
-join target t on t.id = d.target and t.workload is null
-join environment e on e.id = t.environment
+from newest n
+join environment e on e.id = n.environment
+join target t on t.environment = n.environment and t.workload is null
+join desired d on d.target = t.id and d.commit_id = n.commit_id
 join reconciler f on f.environment = t.environment and f.follows = t.follows
 join cluster k on k.id = f.cluster and (k.gone_at is null or k.gone_at > d.from_)
 left join delivery y on y.desired = d.id
 left join period p on p.id = y.period and p.reconciler = f.id
-left join reconciler r on r.id = p.reconciler
-where d.from_ >= ? and d.content <> ''
-group by e.name, d.commit_id
-order by min(d.from_), d.commit_id
+where n.place <= ?
+group by e.position, e.name, n.commit_id, n.at
+order by e.position, e.name, n.at, n.commit_id
 """
 
 
-def deployments(database: Database, window: Window) -> list[Deployment]:
+def deployments(database: Database) -> list[Deployment]:
     """Return the newest deployments of each environment, the oldest first."""
-    found: dict[str, list[Deployment]] = {}
-    for name, *row in database.rows(_DEPLOYMENTS, window.start):
-        found.setdefault(name, []).append(Deployment(name, *row))
-    return [each for of_one in found.values() for each in of_one[-MOST_DEPLOYMENTS:]]
+    return [Deployment(*row) for row in database.rows(_DEPLOYMENTS, MOST_DEPLOYMENTS)]
 
 
 def looks(database: Database, window: Window) -> tuple[int, int]:

@@ -174,6 +174,7 @@ def past() -> ObservedDocument:
                             each,
                         )
                     )
+    looks.sort(key=lambda look: look.minutes)
     end = AT + timedelta(days=5, hours=15)
     window = Window(int((AT - timedelta(days=2)).timestamp()), int(end.timestamp()))
     names = {(name, "github.com/acme/shop", name, "app-t1"): "app-t1" for name in kinds}

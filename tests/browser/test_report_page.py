@@ -9,7 +9,7 @@ import pytest
 
 from kalypso_actions.planning import fleet_report as collection
 from tests.browser.browsing import violations
-from tests.browser.reports import HOSTILE, PAGE, TITLE, environment, pipeline, written
+from tests.browser.reports import HOSTILE, PAGE, TITLE, environment, past, pipeline, written
 
 pytestmark = pytest.mark.browser
 
@@ -180,3 +180,60 @@ def test_ten_thousand_assignments(page: Any, tmp_path: Path) -> None:
     )
     assert page.inner_text("#count").endswith(" targets")
     assert took < 100
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A report with a record: a cluster of type-1 failed in dev, and two of stage do not comply."""
+    fleets = environment("dev", 3, 4), environment("stage", 2, 4)
+    shown = pipeline("dev", "stage")
+    return written(tmp_path_factory.mktemp("past"), *fleets, shown=shown, observed=past())
+
+
+def test_the_past_at_the_keyboard(page: Any, recorded: str) -> None:
+    open_at(page, recorded)
+    drift = page.inner_text("#drift")
+    assert drift.startswith("✗ failing stage-type-1-1 in stage, type-1 since")
+    assert "unreachable stage-type-1-2 in stage" in drift
+    page.click("#timeline button >> text=type-1 (3)")
+    assert page.inner_text("#timeline .line >> nth=3").startswith("dev-type-1-2")
+    page.focus("#timeline .track >> nth=3")
+    page.keyboard.press("Home")
+    texts = []
+    for _ in range(20):
+        texts.append(page.inner_text("#told"))
+        page.keyboard.press("ArrowRight")
+    failing = [text for text in texts if "fails" in text]
+    assert len(failing) == 1
+    assert failing[0].startswith("dev-type-1-2 in dev: fails, from ")
+    assert failing[0].endswith("for 5 hours; 6400000 was wanted")
+    assert page.get_attribute("#timeline .track >> nth=3", "aria-valuetext") == texts[-1]
+
+
+def test_the_past_in_cards_matrix_and_detail(page: Any, recorded: str) -> None:
+    open_at(page, recorded)
+    squares = page.locator(".cards > li >> nth=0").locator(".squares li > *")
+    assert squares.count() == 6
+    assert "failed, 9/9 clusters" in squares.nth(3).inner_text()
+    assert "3/5 clusters, 1 not known, 1 fails" in page.inner_text(".cards > li >> nth=1")
+    page.fill("#search", "app-t1 type-1")
+    assert page.inner_text("#matrix tbody td >> nth=1") == "dev 1.5 3/3 ✓stage 1.5 2/2 ✓"
+    page.select_option("#kind", "behind")
+    assert page.inner_text("#count") == "0 assignments of 0 targets"
+    page.goto(f"{recorded}#/dev/type-1/app-t1")
+    table = page.inner_text("[aria-label='Table of versions over time']")
+    assert "1.3\t312e330\t" in table
+    assert table.count("\t3 ✓") == 6
+
+
+def test_the_past_in_both_themes_on_paper_and_on_a_phone(themed: Any, recorded: str) -> None:
+    open_at(themed, recorded)
+    themed.click("#timeline button >> text=type-1 (3)")
+    assert violations(themed) == []
+    themed.set_viewport_size({"width": 380, "height": 800})
+    themed.reload()
+    themed.wait_for_selector("html[data-ready]")
+    assert violations(themed) == []
+    assert not themed.is_visible("#timeline")
+    assert "✗ fails" in themed.inner_text("#timeline-table")
+    assert themed.evaluate("document.documentElement.scrollWidth <= innerWidth")

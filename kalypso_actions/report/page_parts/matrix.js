@@ -1,5 +1,7 @@
 // Matrix
 
+const cellOf = new Map();
+
 function grouped(name) {
   const byName = new Map();
   for (const item of report.assignments) {
@@ -27,7 +29,7 @@ function prepare() {
       for (const item of cell) {
         item.text = [item.target, item.workload, item.workspace, item.clusterType, ...item.policies].join(" ").toLowerCase();
         item.elsewhere = has.size < number ? has : null;
-        item.cell = cell;
+        cellOf.set(item, cell);
       }
     }
   }
@@ -54,7 +56,7 @@ function filtered() {
     fails: (item) => item.failure && (!environment || item.environment === environment),
     behind: (item) => isIn(item) && (running(item)?.state ?? "well") !== "well",
     failing: (item) => isIn(item) && running(item)?.state === "failing",
-    differs: (item) => isIn(item) && differs(item, item.cell),
+    differs: (item) => isIn(item) && differs(item, cellOf.get(item)),
     "": isIn,
   }[kind];
   const keeps = (item) => isOf(item) && (!workspace || workspaceOf(item) === workspace) && matchers.every((matches) => matches(item));

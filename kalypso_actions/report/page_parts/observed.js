@@ -54,6 +54,9 @@ function showObserved() {
     return button;
   }));
   if (observed.clustersLeftOut) id("timeline-note").textContent = `${observed.clustersLeftOut} clusters are too many for this page; kalypso where and kalypso history show them.`;
+  // Where there is no room for the drawing, and on paper, the table tells the same.
+  id("as-table").open = innerWidth < 640;
+  addEventListener("beforeprint", () => { id("as-table").open = true; });
   showTimeline();
   let width = id("timeline").clientWidth;
   new ResizeObserver(() => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -307,3 +308,34 @@ def test_a_control_plane_on_this_machine_needs_no_github(
     assert looked.returncode == 0, looked.stderr
     (line,) = observer.real("drone-1")
     assert (line.relation, f"{line.since:%Y-%m-%dT%H:%M:%S}") == ("current", "2026-03-02T12:00:00")
+
+
+def test_the_report_draws_the_record(
+    acme: Organisation, observer: Observer, tmp_path: Path
+) -> None:
+    commit = merged(acme)
+    git = {name: str(acme.sandbox.git(name).git_dir) for name in (CONTROL_PLANE, GITOPS)}
+    arguments = [
+        "report",
+        *("--control-plane", git[CONTROL_PLANE], "--out", str(tmp_path / "page")),
+        *("--source", f"{acme.url(GITOPS)}={git[GITOPS]}"),
+        *("--source", f"{acme.url(CONTROL_PLANE)}={git[CONTROL_PLANE]}"),
+        *("--record", str(observer.folder), "--output", "json"),
+    ]
+    observer.folder.mkdir()
+    subprocess.run(["git", "init", "-q", "--bare", str(observer.folder)], check=True)
+    without = call_kalypso(*arguments)
+    assert (without.returncode, json.loads(without.stdout)["observed"]) == (1, None)
+    assert "there is no record yet" in without.stdout
+    observer.look(reported("drone-1", "./drone", commit))
+    document = json.loads(call_kalypso(*arguments).stdout)
+    page = json.loads((tmp_path / "page/report.json").read_text())
+    assert document["observed"] == page["observed"]
+    rows = page["observed"]["timelines"]
+    assert [(row["environment"], row["clusterType"], row["cluster"]) for row in rows][:2] == [
+        ("dev", "drone", ""),
+        ("dev", "drone", "drone-1"),
+    ]
+    assert rows[0]["wanted"] == [commit]
+    (deployed, *_) = page["observed"]["deployments"]
+    assert (deployed["commit"], deployed["clusters"]) == (commit, 1)
