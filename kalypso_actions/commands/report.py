@@ -260,7 +260,7 @@ def read_observed(
             message, advice = "there is no record yet", "kalypso observe writes one"
             raise KalypsoError(message, Location(branch.name), advice)
         end = int(runtime.now().timestamp())
-        window = timeline.Window(end - DAYS * 86400, end)
+        window = timeline.DrawnTime(end - DAYS * 86400, end)
         return ask(
             branch,
             head,
@@ -294,7 +294,7 @@ def _drift(tables: Database, at: datetime) -> tuple[DriftEntry, ...]:
 
 
 def observed_document(
-    tables: Database, window: timeline.Window, record: str, names: TargetNames
+    tables: Database, window: timeline.DrawnTime, record: str, names: TargetNames
 ) -> ObservedDocument:
     """Return what the tables of a record say of a window, for the targets that have a name."""
     since, looked_at = timeline.looks(tables, window)

@@ -1,6 +1,6 @@
 """What a page draws of a fleet's past: states over time, deployments, and versions by target.
 
-rows = timelines(database, Window(start, end), with_clusters=True)
+rows = timelines(database, DrawnTime(start, end), with_clusters=True)
 
 Times are in seconds since 1970 in UTC, as in the tables. A state lasts until the next segment.
 """
@@ -27,14 +27,14 @@ MOST_PERIODS: Final = 20
 """Of an environment, and of a target."""
 
 
-class Window(NamedTuple):
+class DrawnTime(NamedTuple):
     """The time that is drawn."""
 
     start: int
     end: int
 
 
-class Segment(NamedTuple):
+class StateSegment(NamedTuple):
     """A state from a time on, and the number of what was wanted then among the row's `wanted`."""
 
     start: int
@@ -53,7 +53,7 @@ class TimelineRow(NamedTuple):
     cluster_type: str
     cluster: str
     wanted: tuple[str, ...]
-    segments: tuple[Segment, ...]
+    segments: tuple[StateSegment, ...]
 
 
 class _Period(NamedTuple):
@@ -96,7 +96,7 @@ class _Wanted(NamedTuple):
     until: int | None
 
 
-def timelines(database: Database, window: Window, *, with_clusters: bool) -> list[TimelineRow]:
+def timelines(database: Database, window: DrawnTime, *, with_clusters: bool) -> list[TimelineRow]:
     """Return a row for each cluster type, in the order of the chain, each before its clusters'."""
     wanted = _wanted(database, window)
     rows: list[TimelineRow] = []
@@ -120,7 +120,7 @@ def timelines(database: Database, window: Window, *, with_clusters: bool) -> lis
     return rows
 
 
-def _wanted(database: Database, window: Window) -> dict[tuple[str, str], list[_Wanted]]:
+def _wanted(database: Database, window: DrawnTime) -> dict[tuple[str, str], list[_Wanted]]:
     """Return what each target should have in the window, by what reconcilers follow."""
     wanted: dict[tuple[str, str], list[_Wanted]] = {}
     for environment, follows, *rest in database.rows(_DESIRED, window.end, window.start):
@@ -137,7 +137,7 @@ class _Change(NamedTuple):
 
 
 def _changes(
-    periods: Iterable[_Period], wanted: dict[tuple[str, str], list[_Wanted]], window: Window
+    periods: Iterable[_Period], wanted: dict[tuple[str, str], list[_Wanted]], window: DrawnTime
 ) -> Iterator[_Change]:
     """Yield how the states of a cluster's reconcilers change."""
     for period in periods:
@@ -168,8 +168,8 @@ def _state(period: _Period, wanted: Sequence[_Wanted], at: int) -> State:
 
 
 def _segments(
-    changes: Iterable[_Change], wanted: Sequence[_Wanted], window: Window, most: int
-) -> tuple[Segment, ...]:
+    changes: Iterable[_Change], wanted: Sequence[_Wanted], window: DrawnTime, most: int
+) -> tuple[StateSegment, ...]:
     """Return the worst state at each time, with what was wanted, in at most `most` segments."""
     events: dict[int, list[tuple[State, int]]] = {window.start: []}
     for at, state, by in changes:
@@ -177,7 +177,7 @@ def _segments(
     for each in wanted:
         events.setdefault(max(each.start, window.start), [])
     counts = dict.fromkeys(STATES[:-1], 0)
-    segments: list[Segment] = []
+    segments: list[StateSegment] = []
     number = -1
     for at in sorted(each for each in events if each < window.end):
         for state, by in events[at]:
@@ -186,7 +186,7 @@ def _segments(
             number += 1
         worst: State = next((each for each in reversed(counts) if counts[each]), "none")
         is_wanted = number >= 0 and wanted[number].content
-        segments.append(Segment(at, worst, number if is_wanted else -1))
+        segments.append(StateSegment(at, worst, number if is_wanted else -1))
     merged = _merged(segments)
     step = 60
     while len(merged) > most:
@@ -195,26 +195,26 @@ def _segments(
     return tuple(merged)
 
 
-def _merged(segments: Iterable[Segment]) -> list[Segment]:
+def _merged(segments: Iterable[StateSegment]) -> list[StateSegment]:
     return [next(alike) for _, alike in groupby(segments, itemgetter(1, 2))]
 
 
-def _coarse(segments: Iterable[Segment], step: int) -> Iterator[Segment]:
+def _coarse(segments: Iterable[StateSegment], step: int) -> Iterator[StateSegment]:
     """Yield the worst state of each step, and what was wanted at its end.
 
     A state lasts into the steps behind its own.
     """
-    last: Segment | None = None
+    last: StateSegment | None = None
     for at, within in groupby(segments, lambda each: each.start - each.start % step):
         each = list(within)
         carried = [last] if last and each[0].start > at else []
         worst = max((*carried, *each), key=lambda one: STATES.index(one.state) % 4)
         last = each[-1]
-        yield Segment(at, worst.state, last.wanted)
-        yield Segment(at + step, last.state, last.wanted)
+        yield StateSegment(at, worst.state, last.wanted)
+        yield StateSegment(at + step, last.state, last.wanted)
 
 
-class Deployment(NamedTuple):
+class DeployedCommit(NamedTuple):
     """A commit of an environment's GitOps branch that changed what its clusters should run.
 
     `well` of `clusters` that follow the changed folders have had its content without a failure.
@@ -265,12 +265,12 @@ order by e.position, e.name, n.at, n.commit_id
 """
 
 
-def deployments(database: Database) -> list[Deployment]:
+def deployments(database: Database) -> list[DeployedCommit]:
     """Return the newest deployments of each environment, the oldest first."""
-    return [Deployment(*row) for row in database.rows(_DEPLOYMENTS, MOST_DEPLOYMENTS)]
+    return [DeployedCommit(*row) for row in database.rows(_DEPLOYMENTS, MOST_DEPLOYMENTS)]
 
 
-def looks(database: Database, window: Window) -> tuple[int, int]:
+def looks(database: Database, window: DrawnTime) -> tuple[int, int]:
     """Return the times of the first look, and of the last one in the window; 0 without one."""
     ((first, last),) = database.rows(
         "select min(at), max(case when at <= ? then at end) from observation", window.end
@@ -278,7 +278,7 @@ def looks(database: Database, window: Window) -> tuple[int, int]:
     return first or 0, last or 0
 
 
-def number_of_clusters(database: Database, window: Window) -> int:
+def number_of_clusters(database: Database, window: DrawnTime) -> int:
     """Return how many clusters reported in the window."""
     ((number,),) = database.rows(
         "select count(*) from cluster where gone_at is null or gone_at > ?", window.start
@@ -326,7 +326,7 @@ Key = tuple[str, str, str, str]
 """An environment, and the key of a repository, the branch and the path of a target."""
 
 
-def histories(database: Database, window: Window) -> dict[Key, list[VersionPeriod]]:
+def histories(database: Database, window: DrawnTime) -> dict[Key, list[VersionPeriod]]:
     """Return the newest periods of each application's target, the newest first."""
     ends: dict[int, dict[str, list[int]]] = {}
     for desired, cluster_type, status, number in database.rows(_ENDS, window.start):

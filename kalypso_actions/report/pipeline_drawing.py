@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import PositionEntry
@@ -131,7 +130,7 @@ def pipeline_html(
 @cache
 def _template() -> Template:
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=PackageLoader("kalypso_actions", "report"),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

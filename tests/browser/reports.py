@@ -11,7 +11,7 @@ from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.kinds import Fleet
-from kalypso_actions.observations.timeline import Window
+from kalypso_actions.observations.timeline import DrawnTime
 from kalypso_actions.planning.fleet_report import MergedTree, ReportCollection
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.observed_document import ObservedDocument
@@ -176,7 +176,7 @@ def past() -> ObservedDocument:
                     )
     looks.sort(key=lambda look: look.minutes)
     end = AT + timedelta(days=5, hours=15)
-    window = Window(int((AT - timedelta(days=2)).timestamp()), int(end.timestamp()))
+    window = DrawnTime(int((AT - timedelta(days=2)).timestamp()), int(end.timestamp()))
     names = {(name, "github.com/acme/shop", name, "app-t1"): "app-t1" for name in kinds}
     return observed_document(told(*looks), window, "acme/control-plane", names)
 

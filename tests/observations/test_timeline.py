@@ -6,16 +6,24 @@ import pytest
 
 from kalypso_actions.observations import timeline
 from kalypso_actions.observations.projection import SqliteDatabase
-from kalypso_actions.observations.timeline import Segment, Window, _segments, _state, timelines
+from kalypso_actions.observations.timeline import (
+    DrawnTime,
+    StateSegment,
+    _segments,
+    _state,
+    timelines,
+)
 from tests.breaks import breaks, turned
 from tests.observations.test_record import AT
 from tests.observations.told import Look, told
 
 BEGIN = int(AT.timestamp())
-WINDOW = Window(BEGIN - 3600, BEGIN + 86_400)
+WINDOW = DrawnTime(BEGIN - 3600, BEGIN + 86_400)
 
 
-def drawn(tables: SqliteDatabase, window: Window = WINDOW) -> dict[str, list[tuple[int, str, int]]]:
+def drawn(
+    tables: SqliteDatabase, window: DrawnTime = WINDOW
+) -> dict[str, list[tuple[int, str, int]]]:
     """Return the segments of each row with minutes since the first look."""
     return {
         row.cluster: [
@@ -95,7 +103,7 @@ def test_each_cluster_has_a_row_of_its_own() -> None:
 
 def test_a_window_begins_with_what_lasted() -> None:
     looks, _ = STORIES["a rollout"]
-    window = Window(BEGIN + 3600, BEGIN + 7200)
+    window = DrawnTime(BEGIN + 3600, BEGIN + 7200)
     assert drawn(told(*looks), window)["c1"] == [(60, "progressing", 0), (90, "well", 0)]
 
 
@@ -109,7 +117,7 @@ def test_a_long_row_becomes_coarser_and_hides_no_failure() -> None:
         for number in range(400)
     ]
     tables = told(*looks)
-    window = Window(BEGIN, BEGIN + 400 * 600)
+    window = DrawnTime(BEGIN, BEGIN + 400 * 600)
     (row,) = timelines(tables, window, with_clusters=False)
     assert 1 < len(row.segments) <= timeline.MOST_SEGMENTS
     alone = next(each for each in timelines(tables, window, with_clusters=True) if each.cluster)
@@ -125,7 +133,7 @@ def test_a_long_row_becomes_coarser_and_hides_no_failure() -> None:
     assert fine <= coarse
 
 
-def _at(segments: tuple[Segment, ...], at: int) -> Segment:
+def _at(segments: tuple[StateSegment, ...], at: int) -> StateSegment:
     return next(each for each in reversed(segments) if each.start <= at)
 
 
@@ -168,4 +176,4 @@ def test_looks_and_clusters_are_counted() -> None:
     )
     assert timeline.looks(tables, WINDOW) == (BEGIN, BEGIN + 3600)
     assert timeline.number_of_clusters(tables, WINDOW) == 2
-    assert timeline.number_of_clusters(tables, Window(BEGIN + 7200, BEGIN + 9000)) == 1
+    assert timeline.number_of_clusters(tables, DrawnTime(BEGIN + 7200, BEGIN + 9000)) == 1

@@ -14,7 +14,7 @@ from kalypso_actions.model.application import MANIFESTS_FILE, Target
 from kalypso_actions.planning.application.helm import ChartPlace
 from kalypso_actions.planning.application.services import (
     CODE,
-    Service,
+    PlatformService,
     digest_of,
     digest_problem,
     files_of_archive,
@@ -79,7 +79,7 @@ def service_targets(name: str, work: Work) -> list[Target]:
 
 
 def _fetch(
-    service: Service, helm: Helm, credentials: CredentialTable, generated: Generated
+    service: PlatformService, helm: Helm, credentials: CredentialTable, generated: Generated
 ) -> ChartPlace | Problem:
     """Return the chart of a service, and record its archive."""
     try:
@@ -102,7 +102,7 @@ def _fetch(
 
 
 def _render(
-    work: Work, service: Service, chart: ChartPlace, helm: Helm, generated: Generated
+    work: Work, service: PlatformService, chart: ChartPlace, helm: Helm, generated: Generated
 ) -> None:
     """Render a chart for the targets of a service, each with the name of the service."""
     inputs = work.inputs
@@ -131,7 +131,7 @@ def _without_service(target: Target, work: Work) -> Problem:
     )
 
 
-def _without_target(service: Service) -> Problem:
+def _without_target(service: PlatformService) -> Problem:
     return Problem(
         f"the configs have no folder {service.name!r}, so the service is not rendered",
         service.where,

@@ -30,7 +30,7 @@ DIGEST_CODE: Final = "service-digest"
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class PlatformService:
     """A service: the name of its release and of its folder in the configs, and its chart.
 
     `digest` is that of the chart's archive, `sha256:…`; "" if the file names none.
@@ -51,13 +51,13 @@ class Service:
 
 def read_services(
     repository: str, files: Mapping[str, bytes], compatibility: Compatibility
-) -> tuple[list[Service], list[Problem]]:
+) -> tuple[list[PlatformService], list[Problem]]:
     """Return the services of YAML files, and all problems in them.
 
     A file has `name` and `helm` with `repository`, `chart`, `version`, as upstream's; `digest` is
     ours, and required with the compatibility `none`.
     """
-    services: dict[str, Service] = {}
+    services: dict[str, PlatformService] = {}
     problems: list[Problem] = []
     for path in sorted(files):
         parsed = parse_yaml(repository, path, files[path])
@@ -72,11 +72,13 @@ def read_services(
     return list(services.values()), problems
 
 
-def _service(document: Document, compatibility: Compatibility) -> tuple[Service, list[Problem]]:
+def _service(
+    document: Document, compatibility: Compatibility
+) -> tuple[PlatformService, list[Problem]]:
     helm = document.body.get("helm")
     given = helm if isinstance(helm, dict) else {}
     fields = {name: str(given.get(name, "")) for name in ("repository", "chart", "version")}
-    service = Service(
+    service = PlatformService(
         name=str(document.body.get("name", "")),
         digest=str(given.get("digest", "")),
         where=document.at("helm"),
@@ -86,7 +88,7 @@ def _service(document: Document, compatibility: Compatibility) -> tuple[Service,
 
 
 def _faults(
-    service: Service, document: Document, compatibility: Compatibility
+    service: PlatformService, document: Document, compatibility: Compatibility
 ) -> Iterator[Problem]:
     name_fault = dns_label_fault(service.name)
     if name_fault:
@@ -127,7 +129,7 @@ def digest_of(archive: bytes) -> str:
     return f"sha256:{hashlib.sha256(archive).hexdigest()}"
 
 
-def digest_problem(service: Service, archive: bytes) -> Problem | None:
+def digest_problem(service: PlatformService, archive: bytes) -> Problem | None:
     """Return the problem of a chart with another digest than the file names."""
     digest = digest_of(archive)
     if service.digest in {"", digest}:
