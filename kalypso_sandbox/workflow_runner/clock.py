@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 
@@ -40,9 +40,10 @@ class Clock:
 class FastClock:
     """A clock that runs `speed` times as fast as the machine's; threads may share it."""
 
-    def __init__(self, start: datetime, speed: float = 1.0) -> None:
+    def __init__(self, start: datetime | None = None, speed: float = 1.0) -> None:
+        """Begin at `start`, by default now."""
         self.speed = speed
-        self._start = start
+        self._start = start or datetime.now(UTC)
         self._begun = time.monotonic()
 
     def __call__(self) -> datetime:

@@ -7,7 +7,6 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,7 +58,7 @@ def sandbox(
     from kalypso_actions.commands.sandbox.drawing import PipelineDrawing  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.clock import FastClock  # noqa: PLC0415
 
-    clock = FastClock(datetime.now(UTC), inputs.speed or (trial.SPEED if inputs.run else 1))
+    clock = FastClock(speed=inputs.speed or (trial.SPEED if inputs.run else 1))
     embedded = sandbox_class(
         folder,
         programs,
