@@ -65,12 +65,14 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
         recorded_since=begin,
         since=since or begin,
         at=at,
-        entries=tuple(map(_entry, found)),
+        entries=tuple(map(delivery_entry, found)),
         commits=entries,
     )
 
 
-def _entry(found: Figures) -> DeliveryEntry:
+def delivery_entry(found: Figures) -> DeliveryEntry:
+    """Return the figures of one environment, application or cluster type as they are printed."""
+
     def share(value: Share) -> dict[str, Any]:
         return asdict(value) | {"share": value.share}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +13,8 @@ from typing import Any, Final
 from kalypso_actions import report as report_room
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
 from kalypso_actions.clients.github import GitHubServer
+from kalypso_actions.commands.delivery import delivery_entry
+from kalypso_actions.commands.drift import drift_entries
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.shared.local_context import (
     ControlPlanePlace,
@@ -38,7 +40,9 @@ from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key, web_page
-from kalypso_actions.observations import questions, timeline
+from kalypso_actions.observations import timeline
+from kalypso_actions.observations.delivery import figures
+from kalypso_actions.observations.drift import drift as drift_at
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.fleet_checks import FleetScope
@@ -54,7 +58,6 @@ from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.observed_document import (
     DeploymentEntry,
-    DriftEntry,
     ObservedDocument,
     RunEntry,
     TargetHistoryEntry,
@@ -70,8 +73,8 @@ PAGE = "index.html"
 DATA = "report.json"
 DAYS: Final = 90
 """The days of the past that the page draws."""
-KINDS: Final = {"failing": 0, "off": 1, "behind": 2, "unreachable": 3, "suspended": 4}
-"""The kinds of drift, the worst first."""
+STALE_AFTER: Final = timedelta(hours=24)
+"""The age of a look that is old, by default, for `kalypso drift`."""
 MOST_CLUSTERS: Final = 2000
 """Above, the page has timelines of cluster types alone."""
 
@@ -269,30 +272,6 @@ def read_observed(
         )
 
 
-def _drift(tables: Database, at: datetime) -> tuple[DriftEntry, ...]:
-    """Return what does not run as wanted, the worst first."""
-    found = []
-    for each in questions.states(tables, at):
-        kind: str = "failing" if each.status == "failure" else each.relation
-        if each.status == "success" and each.relation == "current":
-            continue
-        if kind == "current":
-            kind = each.status
-        what = each.target or each.cluster_type or "the platform's folder"
-        versions = f": wanted {each.desired_version}, has {each.deployed_version or '?'}"
-        found.append(
-            DriftEntry(
-                kind=kind,
-                environment=each.environment,
-                text=f"{each.cluster_name} in {each.environment}, {what}"
-                + (versions if each.desired_version != each.deployed_version else ""),
-                since=int(each.since.timestamp()),
-                reason=each.reason,
-            )
-        )
-    return tuple(sorted(found, key=lambda one: KINDS.get(one.kind, len(KINDS))))
-
-
 def observed_document(
     tables: Database, window: timeline.DrawnTime, record: str, names: TargetNames
 ) -> ObservedDocument:
@@ -300,6 +279,7 @@ def observed_document(
     since, looked_at = timeline.looks(tables, window)
     clusters = timeline.number_of_clusters(tables, window)
     is_small = clusters <= MOST_CLUSTERS
+    at = datetime.fromtimestamp(window.end, UTC)
     return ObservedDocument(
         record=record,
         start=window.start,
@@ -307,7 +287,12 @@ def observed_document(
         since=since,
         looked_at=looked_at,
         clusters_left_out=0 if is_small else clusters,
-        drift=_drift(tables, datetime.fromtimestamp(window.end, UTC)),
+        drift=drift_entries(drift_at(tables, at, STALE_AFTER)),
+        delivery=tuple(
+            delivery_entry(each)
+            for each in figures(tables, at, datetime.fromtimestamp(window.start, UTC))
+            if each.scope.kind == "environment"
+        ),
         timelines=tuple(
             TimelineEntry(**row._asdict())
             for row in timeline.timelines(tables, window, with_clusters=is_small)

@@ -9,7 +9,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from kalypso_actions.report.delivery_document import DeliveryEntry
 from kalypso_actions.report.documents import OutputDocument
+from kalypso_actions.report.drift_document import DriftEntry
 
 StateText = Literal["well", "progressing", "unknown", "failing", "none"]
 
@@ -73,17 +75,6 @@ class RunEntry(OutputDocument):
     clusters: int
 
 
-class DriftEntry(OutputDocument):
-    """Something that is not as wanted: of what kind, since when, and why if that is known."""
-
-    kind: str
-    environment: str
-    text: str
-    since: int | None = None
-    reason: str = ""
-    url: str = ""
-
-
 class ObservedDocument(OutputDocument):
     """The record's part of report.json; `looked_at` is 0 before the first look.
 
@@ -97,6 +88,7 @@ class ObservedDocument(OutputDocument):
     looked_at: int = 0
     clusters_left_out: int = 0
     drift: tuple[DriftEntry, ...] = ()
+    delivery: tuple[DeliveryEntry, ...] = ()
     timelines: tuple[TimelineEntry, ...] = ()
     deployments: tuple[DeploymentEntry, ...] = ()
     histories: tuple[TargetHistoryEntry, ...] = ()

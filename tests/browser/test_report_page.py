@@ -193,7 +193,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_past_at_the_keyboard(page: Any, recorded: str) -> None:
     open_at(page, recorded)
     drift = page.inner_text("#drift")
-    assert drift.startswith("✗ failing stage-type-1-1 in stage, type-1 since")
+    assert drift.startswith("✗ failing stage-type-1-1 in stage since")
     assert "unreachable stage-type-1-2 in stage" in drift
     page.click("#timeline button >> text=type-1 (3)")
     assert page.inner_text("#timeline .line >> nth=3").startswith("dev-type-1-2")
@@ -224,6 +224,12 @@ def test_the_past_in_cards_matrix_and_detail(page: Any, recorded: str) -> None:
     table = page.inner_text("[aria-label='Table of versions over time']")
     assert "1.3\t312e330\t" in table
     assert table.count("\t3 ✓") == 6
+    delivery = page.inner_text("#delivery")
+    assert (
+        "deployments\t1 promotion, 5 configuration\t1 promotion, 4 configuration, 1 correction"
+        in (delivery)
+    )
+    assert "corrections and rollbacks\t0% (0 of 6)\t17% (1 of 6)" in delivery
 
 
 def test_the_past_in_both_themes_on_paper_and_on_a_phone(themed: Any, recorded: str) -> None:

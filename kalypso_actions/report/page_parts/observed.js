@@ -39,6 +39,7 @@ function showObserved() {
   const { observed } = report;
   if (!observed) return;
   showDrift(observed);
+  showDelivery(observed);
   for (const card of document.querySelectorAll(".cards > li")) card.append(...clusterBar(card.querySelector("h3").textContent));
   id("over-time").hidden = false;
   const longest = (observed.end - observed.since) / 86400;
@@ -83,11 +84,57 @@ function showDrift({ drift, lookedAt, end, timelines }) {
   if (drift.length > MOST) id("drift").append(node("p", {}, `${drift.length - MOST} more are in report.json.`));
 }
 
+const DRIFT = { failing: ["bad", "✗"], off: ["bad", "✗"], behind: ["warn", "…"] };
+
 function driftLine(one) {
-  const className = { failing: "bad", behind: "warn", off: "bad" }[one.kind] || "dim";
-  return node("li", {}, node("strong", { className }, `${{ failing: "✗", behind: "…" }[one.kind] || "!"} ${one.kind}`), " ",
-    external(one.url, one.text), one.since ? node("span", { className: "dim" }, " since ", shown(one.since)) : null,
+  const [className, sign] = DRIFT[one.kind] || ["warn", "!"];
+  const who = [one.clusterName || one.clusterType, one.target && one.target !== one.clusterType ? one.target : ""].filter(Boolean).join(", ");
+  const versions = one.wanted !== one.has && (one.wanted || one.has) ? `: should run ${one.wanted || "nothing"}, runs ${one.has || "nothing"}` : "";
+  const behind = one.changes ? `, ${counted(one.changes, "change")} behind` : "";
+  return node("li", {}, node("strong", { className }, `${sign} ${one.kind}`), ` ${who ? `${who} in ` : ""}${one.environment}${versions}${behind}`,
+    one.since ? node("span", { className: "dim" }, " since ", shown(Date.parse(one.since) / 1000)) : null,
     one.reason ? node("div", { className: "dim" }, one.reason) : null);
+}
+
+// Delivery
+
+const WAITS = { people: "people", clusters: "clusters", environments: "other environments", environment: "other environments", runs: "runs" };
+
+function figureText(figure) {
+  if (!figure) return "not known";
+  if (figure.median !== null) return `median ${lasting(figure.median)}, 90% within ${lasting(figure.p90)} (n ${figure.n})`;
+  return figure.n ? `${figure.values.map(lasting).join(", ")} (n ${figure.n})` : "none yet";
+}
+
+const shareText = (share) => (share.share === null ? "none yet" : `${Math.round(share.share * 100)}% (${share.part} of ${share.n})`);
+
+function showDelivery({ delivery, since }) {
+  if (!delivery.length) return;
+  id("delivery-part").hidden = false;
+  id("delivery").append(
+    table("Table of delivery", ["figure", ...delivery.map((each) => each.environment)], [
+      ["deployments", ...delivery.map((each) => Object.entries(each.deployments).map(([kind, number]) => `${number} ${kind}`).join(", ") || "none yet")],
+      ["ended well, a week", ...delivery.map((each) => (each.perWeek === null ? "not known" : `${each.perWeek} (n ${each.endedWell})`))],
+      ["lead time", ...delivery.map((each) => figureText(each.leadTime))],
+      ["failed commits", ...delivery.map((each) => shareText(each.changeFailures))],
+      ["recovery", ...delivery.map((each) => figureText(each.recovery) + (each.recoveredByClusters ? "" : ", by commits"))],
+      ["corrections and rollbacks", ...delivery.map((each) => shareText(each.rework))],
+      ["waited for", ...delivery.map((each) => node("td", {}, waitBar(each.waits)))],
+    ]),
+    node("p", { className: "dim" }, "By the record, which exists since ", shown(since), ". Definitions: ", node("code", {}, "kalypso delivery --help"), "."));
+}
+
+// The medians beside one another, with their words.
+function waitBar(waits) {
+  const known = Object.entries(waits).filter(([, figure]) => figure.n)
+    .map(([name, figure]) => [name, figure, figure.median ?? figure.values.reduce((sum, each) => sum + each, 0) / figure.values.length]);
+  if (!known.length) return ["none yet"];
+  const bar = node("span", { className: "bar waits", "aria-hidden": "true" }, known.map(([, , seconds], index) => {
+    const part = node("span", { className: `wait-${index % 4}` });
+    part.style.flexGrow = Math.max(seconds, 1);
+    return part;
+  }));
+  return [bar, node("ul", {}, known.map(([name, figure], index) => node("li", { className: `key-${index % 4}` }, `${WAITS[name] || name}: ${figureText(figure)}`)))];
 }
 
 // Cards
