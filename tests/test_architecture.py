@@ -38,6 +38,7 @@ RULES = {
         (
             "kalypso_actions/clients/",
             "kalypso_sandbox/",
+            "kalypso_actions/commands/sandbox/",
             "kalypso_actions/cli/",
             "kalypso_actions/report/terminal.py",
             "kalypso_placement/command.py",
