@@ -230,6 +230,9 @@ lock: $(INSTALLED) ## resolve the dependencies anew
 		--python-version 3.11 --upgrade --quiet -o requirements-dev.lock -c requirements-product.lock
 	printf 'cel-expr-python>=0.1.3\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-placement.lock -c requirements-dev.lock
+	printf 'fastapi>=0.160\nprometheus-client>=0.26\npsycopg[binary]>=3.3\nuvicorn>=0.50\n' | $(BIN)/uv pip compile - \
+		--generate-hashes --universal --python-version 3.11 --upgrade --quiet -o requirements-hub.lock \
+		-c requirements-dev.lock
 	printf 'playwright\naxe-playwright-python\n' | $(BIN)/uv pip compile - --generate-hashes --universal \
 		--python-version 3.11 --upgrade --quiet -o requirements-browser.lock -c requirements-dev.lock
 	printf 'mutmut\n' | $(BIN)/uv pip compile - --generate-hashes --universal \

@@ -36,6 +36,7 @@ LOCKS = {
     + PYPROJECT["dependency-groups"]["build"],
     "requirements-dev.lock": PYPROJECT["project"]["dependencies"]
     + PYPROJECT["dependency-groups"]["dev"],
+    "requirements-hub.lock": PYPROJECT["project"]["optional-dependencies"]["hub-serve"],
     "requirements-placement.lock": PYPROJECT["project"]["optional-dependencies"]["placement"],
 }
 

@@ -10,7 +10,14 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from kalypso_actions import __version__
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, GROUPS, HELP, LazyCommand, load
+from kalypso_actions.cli.command_list import (
+    COMMANDS,
+    GROUP_COMMANDS,
+    GROUPS,
+    HELP,
+    LazyCommand,
+    load,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -45,17 +52,12 @@ class LazyGroup(TyperGroup):
         return name, load(words) if words in self.table else command, rest
 
 
-class AppGroup(LazyGroup):
-    """The commands of an application team."""
-
-    table, prefix = APP_COMMANDS, "app "
-
-
-def application_group() -> Any:
-    """Return the group `kalypso app`."""
+def command_group(word: str) -> Any:
+    """Return a group such as `kalypso app`."""
+    names = {"table": GROUP_COMMANDS[word], "prefix": f"{word} "}
     group = typer.Typer(
-        cls=AppGroup,
-        help=COMMANDS["app"].summary,
+        cls=type("CommandGroup", (LazyGroup,), names),
+        help=COMMANDS[word].summary,
         no_args_is_help=True,
         context_settings=HELP,
         add_completion=False,

@@ -298,6 +298,7 @@ token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso h
         examples=("kalypso release stage", f"kalypso release prod {_PLANE} --by octocat"),
     ),
     "app": LazyCommand("app", "The commands for an application team's repositories."),
+    "hub": LazyCommand("app", "The record of kalypso observe in a database, and behind an API."),
     "sandbox": LazyCommand(
         "offline_commands",
         "Serve GitHub and Azure Resource Graph on this machine, for trials and tests.",
@@ -335,7 +336,10 @@ token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) must be yours, as for `kalypso h
 GROUPS: Final = {
     "Begin": ("init", "doctor", "demo", "sandbox", "schemas", "help"),
     "Before the merge": ("validate", "render", "diff", "template", "preview", "app"),
-    "Ask": ("explain", "status", "clusters", "where", "drift", "history", "delivery", "report"),
+    "Ask": (
+        *("explain", "status", "clusters", "where", "drift", "history", "delivery", "report"),
+        "hub",
+    ),
     "Hold and go back": ("hold", "release", "rollback"),
     "Run by workflows": tuple(
         command.name for command in CHAIN if command.name not in {"preview", "rollback"}
@@ -398,13 +402,46 @@ is not needed.
 }
 """The commands of the group `kalypso app`."""
 
+HUB_COMMANDS: Final = {
+    "hub file": LazyCommand(
+        "github_commands",
+        "Load the record into a SQLite file, as far as it is not yet there.",
+        examples=(
+            f"kalypso hub file {_PLANE} --out hub.sqlite",
+            "kalypso hub file --record ../record --out hub.sqlite",
+        ),
+    ),
+    "hub load": LazyCommand(
+        "github_commands",
+        "Load the record into PostgreSQL, as far as it is not yet there.",
+        """\
+Fills the tables, and the views that dashboards read, in one transaction:
+readers see the old state or the new one. A record that was rewritten, and
+tables of another version, are loaded anew. Needs the extra `hub`. The password
+is the variable KALYPSO_DATABASE_PASSWORD, never an option. A server on another
+machine is verified (sslmode=verify-full).
+""",
+        examples=(
+            f"kalypso hub load {_PLANE} --grant-to grafana"
+            " --database-url postgresql://kalypso@db.acme.example/hub",
+            "kalypso hub load --record ../record --database-url postgresql:///hub",
+        ),
+    ),
+}
+"""The commands of the group `kalypso hub`."""
+
+GROUP_COMMANDS: Final = {"app": APP_COMMANDS, "hub": HUB_COMMANDS}
+"""The commands of each group, by its word."""
+
+ALL_COMMANDS: Final = COMMANDS | APP_COMMANDS | HUB_COMMANDS
+
 
 def load(words: str) -> Any:
     """Import a command or a group of commands, and return it in Typer's form."""
-    command = (COMMANDS | APP_COMMANDS)[words]
+    command = ALL_COMMANDS[words]
     module = import_command(f"kalypso_actions.cli.{command.module}")
-    if words == "app":
-        return module.application_group()
+    if words in GROUP_COMMANDS:
+        return module.command_group(words)
     end = help_end(command.examples, command.failure)
     if words in OF_JOBS_ALONE:
         return in_typer_form(words, getattr(module, words.replace("-", "_")), end)

@@ -29,6 +29,8 @@ from kalypso_actions.inputs.chain import (
     DriftInputs,
     HistoryInputs,
     HoldInputs,
+    HubFileInputs,
+    HubLoadInputs,
     ReleaseInputs,
     RollbackInputs,
     StatusInputs,
@@ -47,6 +49,7 @@ from kalypso_actions.report.doctor_document import DoctorDocument, print_checks
 from kalypso_actions.report.drift_document import DriftDocument, print_drift
 from kalypso_actions.report.history_document import HistoryDocument, print_history
 from kalypso_actions.report.hold_document import HoldDocument, print_hold
+from kalypso_actions.report.hub_document import HubDocument, print_hub
 from kalypso_actions.report.report_document import CheckPagesDocument
 from kalypso_actions.report.rollback_document import RollbackDocument
 from kalypso_actions.report.status_document import StatusDocument, pipeline, print_status
@@ -225,6 +228,26 @@ class DeliveryCommand(GitHubCommand[DeliveryFigureInputs, DeliveryDocument]):
     def show(self, document: DeliveryDocument) -> None:
         """Print the figures."""
         print_delivery(stdout(), document)
+
+
+class HubFileCommand(GitHubCommand[HubFileInputs, HubDocument]):
+    """`kalypso hub file`."""
+
+    model, document, place = HubFileInputs, HubDocument, "hub:hub_file"
+
+    def show(self, document: HubDocument) -> None:
+        """Print what was loaded."""
+        print_hub(stdout(), document)
+
+
+class HubLoadCommand(GitHubCommand[HubLoadInputs, HubDocument]):
+    """`kalypso hub load`."""
+
+    model, document, place = HubLoadInputs, HubDocument, "hub:hub_load"
+
+    def show(self, document: HubDocument) -> None:
+        """Print what was loaded."""
+        print_hub(stdout(), document)
 
 
 class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):

@@ -559,16 +559,21 @@ Moment = Annotated[
 ]
 
 
-class QuestionInputs(ChainInputs):
-    """Inputs of the commands that ask the record; one in a folder is read without GitHub."""
+class RecordedInputs(ChainInputs):
+    """Inputs of the commands that read the record; one in a folder is read without GitHub."""
 
     record: Record = ""
-    at: Moment = ""
 
     @property
     def chain_repository(self) -> str:
         """The repository of the chain, or the folder of the record."""
         return self.record if is_folder(self.record) else self.control_plane
+
+
+class QuestionInputs(RecordedInputs):
+    """Inputs of the commands that ask the record."""
+
+    at: Moment = ""
 
 
 class HistoryInputs(QuestionInputs):
@@ -636,6 +641,54 @@ class DeliveryFigureInputs(QuestionInputs):
     since: Annotated[
         str, Option("Only deployments since this time; default: all of the record.", "TIME")
     ] = ""
+
+
+class HubFileInputs(RecordedInputs):
+    """Inputs of `kalypso hub file`."""
+
+    out: Annotated[Path, Option("The SQLite file; one that exists is loaded further.", "FILE")]
+
+
+SchemaName = Annotated[
+    str,
+    Field(pattern=r"^[a-z_][a-z0-9_]{0,39}$"),
+    Option("The schema of the views, one for each control plane.", "NAME"),
+]
+DatabasePassword = Annotated[Secret, Option("The password of the user in database-url.")]
+
+
+class HubLoadInputs(RecordedInputs):
+    """Inputs of `kalypso hub load`."""
+
+    database_url: Annotated[
+        Annotated[str, Field(min_length=1)],
+        Option(
+            "PostgreSQL, as a URI or as keywords and values of libpq, without a password.",
+            "TEXT",
+        ),
+    ]
+    database_password: DatabasePassword = EMPTY
+    schema_name: Annotated[SchemaName, Field(alias="schema")] = "kalypso_hub"
+    grant_to: Annotated[List, Option("Roles that may read the views.")] = ()
+
+
+class HubServeInputs(RecordedInputs):
+    """Inputs of `kalypso hub serve`; without a database, it reads the record."""
+
+    database_url: Annotated[
+        str,
+        Option(
+            "PostgreSQL that `hub load` fills, instead of the record; without a password.", "TEXT"
+        ),
+    ] = ""
+    database_password: DatabasePassword = EMPTY
+    schema_name: Annotated[SchemaName, Field(alias="schema")] = "kalypso_hub"
+    listen: Annotated[
+        str, Option("The address to serve; another one than loopback needs a token.", "HOST:PORT")
+    ] = "127.0.0.1:8080"
+    api_token: Annotated[
+        Secret, Option("The token that clients send; without one, only this machine is served.")
+    ] = EMPTY
 
 
 class ClustersInputs(ClusterReportsInputs):

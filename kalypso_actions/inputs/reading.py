@@ -30,6 +30,8 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "chart-credentials": ("KALYPSO_CHART_CREDENTIALS",),
     "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
     "azure-credentials": ("AZURE_CREDENTIALS",),
+    "database-password": ("KALYPSO_DATABASE_PASSWORD",),
+    "api-token": ("KALYPSO_API_TOKEN",),
     "azure-client-id": ("AZURE_CLIENT_ID",),
     "azure-tenant-id": ("AZURE_TENANT_ID",),
     "azure-scopes": ("AZURE_SCOPES",),
@@ -45,6 +47,8 @@ SECRET_VARIABLES: Final = (
     *SECRETS["chart-credentials"],
     *SECRETS["argocd-tokens"],
     *SECRETS["azure-credentials"],
+    *SECRETS["database-password"],
+    *SECRETS["api-token"],
 )
 """Variables that hold secrets."""
 

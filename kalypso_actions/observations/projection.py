@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -31,6 +32,9 @@ from kalypso_actions.observations.record import (
 
 LOADER: Final = 1
 """The version of this module: another one loads everything anew."""
+
+_UNSTORABLE: Final = re.compile(r"((?<!\\)(?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})")
+"""The record's escapes of what no database stores: NUL, and halves of a pair in UTF-16."""
 
 MOST_PENDING: Final = 50_000
 """Ended periods that are written at once."""
@@ -53,8 +57,12 @@ class Database(Protocol):
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Row]) -> None:
         """Insert many rows."""
 
-    def has_table(self, name: str) -> bool:
-        """Return whether a table exists."""
+    def create(self, statements: str) -> None:
+        """Create the tables, instead of those that there are."""
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether there are tables."""
 
 
 class Step(NamedTuple):
@@ -80,18 +88,21 @@ def tables() -> str:
     return files(__package__).joinpath("projection.sql").read_text()
 
 
+def views() -> str:
+    """Return the statements that create the views of PostgreSQL in the schema `kalypso_hub`."""
+    return files(__package__).joinpath("hub.sql").read_text()
+
+
+@cache
 def version() -> str:
-    """Return the version of the tables and of this module."""
-    return f"{LOADER}-{hashlib.sha256(tables().encode()).hexdigest()[:16]}"
+    """Return the version of the tables, the views and this module."""
+    return f"{LOADER}-{hashlib.sha256((tables() + views()).encode()).hexdigest()[:16]}"
 
 
 def loaded_head(database: Database) -> str:
     """Return the commit of the record up to which the tables are loaded; "" for none."""
-    if not database.has_table("loaded"):
-        return ""
-    rows = database.rows("select * from loaded")
-    is_current = len(rows) == 1 and len(rows[0]) == 2 and rows[0][0] == version()
-    return str(rows[0][1]) if is_current else ""
+    rows = database.rows("select * from loaded") if database.has_tables else ()
+    return next((str(head) for of, head in rows if of == version()), "")
 
 
 def load(database: Database, read: Callable[[str, str], Log], head: str, record: str) -> bool:
@@ -104,10 +115,11 @@ def load(database: Database, read: Callable[[str, str], Log], head: str, record:
     if before == head:
         return False
     log = read(head, before)
-    if not (before and log.continues):
+    if not before:
+        database.create(tables())
+    elif not log.continues:
         for table in re.findall(r"create table (\w+)", tables()):
-            database.script(f"drop table if exists {table}")
-        database.script(tables())
+            database.script(f"delete from {table}")  # noqa: S608 - a name of projection.sql
     loader = _Loader(database)
     for commit, steps in log.commits:
         try:
@@ -151,9 +163,16 @@ class SqliteDatabase:
         statement = f"insert into {table} ({', '.join(columns)}) values ({marks})"  # noqa: S608 - names of this module
         self.each(statement, rows)
 
-    def has_table(self, name: str) -> bool:
-        """Return whether a table exists."""
-        return bool(self.rows("select 1 from sqlite_master where name = ?", name))
+    def create(self, statements: str) -> None:
+        """Create the tables, instead of those that there are."""
+        for (name,) in self.rows("select name from sqlite_master where type = 'table'"):
+            self.script(f'drop table "{name}"')
+        self.script(statements)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether there are tables."""
+        return bool(self.rows("select 1 from sqlite_master where name = 'loaded'"))
 
 
 class _Table:
@@ -299,7 +318,7 @@ class _Loader:
         for kind, add in self._adders.items():
             for step in by_kind.get(kind, ()):
                 for text in step.added:
-                    add(self, step, text)
+                    add(self, step, _UNSTORABLE.sub("\\1\ufffd", text) if "\\u" in text else text)
         if len(self._periods) > MOST_PENDING:
             self._write_periods(only_ended=True)
 

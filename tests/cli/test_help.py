@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS, GROUPS, load
+from kalypso_actions.cli.command_list import ALL_COMMANDS, COMMANDS, GROUPS, load
 from kalypso_actions.commands.registry import CHAIN, ChainCommand
 from tests.command_line import PLUGINS, call_kalypso, command_named, start_kalypso
 from tests.git_repositories import commit_branch
@@ -32,7 +32,7 @@ spec: {{environment: {name}, manifests: {{}}}}
 """
 
 
-ALL = COMMANDS | APP_COMMANDS
+ALL = ALL_COMMANDS
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_the_end_of_help() -> None:
     assert "Example: kalypso check-promote --control-plane acme/control-plane" in shown
     assert "Exit codes: 0 done, 1 problems, or clusters that do not comply, 2 wrong" in shown
     with_examples = {name for name, command in ALL.items() if command.examples}
-    assert with_examples == {name for name, each in ALL.items() if not each.hidden} - {"app"}
+    assert with_examples == {name for name, each in ALL.items() if not each.hidden} - {"app", "hub"}
 
 
 def test_a_value_that_is_no_choice() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from kalypso_actions.cli.command_list import APP_COMMANDS, COMMANDS
+from kalypso_actions.cli.command_list import COMMANDS, GROUP_COMMANDS
 from kalypso_actions.cli.plugin_commands import GROUP
 from kalypso_actions.model.entry_points import own_points
 
@@ -27,8 +27,7 @@ def _visible_commands() -> Iterator[str]:
     for name, command in COMMANDS.items():
         if not command.hidden:
             yield name
-        if name == "app":
-            yield from APP_COMMANDS
+        yield from GROUP_COMMANDS.get(name, ())
     yield from own_points(GROUP)
 
 

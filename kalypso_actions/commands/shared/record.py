@@ -229,6 +229,16 @@ def record_branch(
     return remote
 
 
+def existing_head(branch: RecordBranch) -> str:
+    """Return the newest commit of a record. Raises KalypsoError if there is none."""
+    head = branch.head()
+    if not head:
+        raise KalypsoError(
+            "there is no record yet", Location(branch.name), "kalypso observe writes one"
+        )
+    return head
+
+
 def read_record(branch: RecordBranch) -> tuple[str, ObservationRecord]:
     """Return the head of the branch ("" without one), and the record there.
 
@@ -284,11 +294,7 @@ def ask_record(
     Raises KalypsoError without a record.
     """
     branch = record_branch(context, record)
-    head = branch.head()
-    if not head:
-        raise KalypsoError(
-            "there is no record yet", Location(branch.name), "kalypso observe writes one"
-        )
+    head = existing_head(branch)
     return branch.name, ask(branch, head, context.runtime.environment, question)
 
 

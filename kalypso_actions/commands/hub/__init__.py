@@ -1,0 +1,9 @@
+"""`kalypso hub`: the record as tables in SQLite and PostgreSQL, and behind HTTP.
+
+document = hub_file(HubFileInputs(...), context)
+document = hub_load(HubLoadInputs(...), context)
+"""
+
+from kalypso_actions.commands.hub.load import hub_file, hub_load
+
+__all__ = ["hub_file", "hub_load"]

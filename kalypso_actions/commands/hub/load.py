@@ -1,0 +1,98 @@
+"""`kalypso hub file` and `kalypso hub load`: load what is new of the record into a database."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+from kalypso_actions.clients.postgresql import PostgresDatabase, connect
+from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.record import (
+    RecordBranch,
+    existing_head,
+    open_sqlite,
+    record_branch,
+    record_log,
+)
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.inputs.chain import HubFileInputs, HubLoadInputs
+from kalypso_actions.observations.projection import (
+    Database,
+    SqliteDatabase,
+    load,
+    loaded_head,
+    views,
+)
+from kalypso_actions.report.hub_document import HubDocument
+
+
+def hub_file(inputs: HubFileInputs, context: CommandContext) -> HubDocument:
+    """Load the record into a SQLite file.
+
+    Raises UsageError for a file that is something else, KalypsoError without a record, and for one
+    that cannot be read or written.
+    """
+    branch = record_branch(context, inputs.record)
+    head = existing_head(branch)
+    path = inputs.out
+    try:
+        before = _loaded_head(str(path))
+        with closing(open_sqlite(str(path), branch, head)) as connection:
+            return _document(branch, head, SqliteDatabase(connection), changed=before != head)
+    except (sqlite3.Error, OSError) as error:
+        raise KalypsoError(f"{path} cannot be written: {error}") from error
+
+
+def _loaded_head(path: str) -> str:
+    """Return the commit up to which a file is loaded; "" for a new one.
+
+    Raises UsageError for a file that is something else.
+    """
+    with closing(sqlite3.connect(path)) as connection:
+        database = SqliteDatabase(connection)
+        try:
+            names = database.rows("select name from sqlite_master")
+            if database.has_tables or not names:
+                return loaded_head(database)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+        raise UsageError(
+            f"{path} is no file of `kalypso hub file`", advice="name another file with --out"
+        )
+
+
+def hub_load(inputs: HubLoadInputs, context: CommandContext) -> HubDocument:
+    """Load the record into PostgreSQL, in one transaction, and let `grant_to` read the views.
+
+    Raises UsageError for a URL with a password or without TLS, KalypsoError without a record, and
+    for what the record or the server refuses.
+    """
+    branch = record_branch(context, inputs.record)
+    head = existing_head(branch)
+    password = inputs.database_password.get_secret_value()
+    with connect(inputs.database_url, password) as connection:
+        database = PostgresDatabase(connection, inputs.schema_name, views())
+        database.begin()
+        changed = loaded_head(database) != head
+        load(database, partial(record_log, branch), head, branch.name)
+        database.grant(inputs.grant_to)
+        document = _document(branch, head, database, changed=changed)
+        connection.commit()
+    return document
+
+
+def _document(branch: RecordBranch, head: str, database: Database, *, changed: bool) -> HubDocument:
+    (counts,) = database.rows(
+        "select (select count(*) from cluster), (select count(*) from period),"
+        " (select count(*) from desired)"
+    )
+    return HubDocument(
+        record=branch.name,
+        commit=head,
+        changed=changed,
+        clusters=counts[0],
+        cluster_periods=counts[1],
+        desired_periods=counts[2],
+    )

@@ -1,0 +1,365 @@
+-- The views of PostgreSQL. The first ten are the tables of Kalypso's observability hub, for its
+-- dashboards; SQL joins a deployment with an assignment by the text of the commit, and "current" is the
+-- newest one. Clusters that are gone, and targets that are removed, are not in these ten.
+
+create or replace function kalypso_hub.at(seconds bigint, nth bigint default 0) returns timestamp
+    language sql immutable
+    return timestamp 'epoch' + seconds * interval '1 second' + nth * interval '1 microsecond';
+
+create view kalypso_hub.workspace as
+select id, name, null::text as description,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from workspace;
+
+create view kalypso_hub.application as
+select id, name, null::text as description, workspace as workspace_id,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from application;
+
+create view kalypso_hub.workload as
+select id, name, null::text as description, 'git'::text as source_storage_type,
+    null::text as source_endpoint, application as application_id,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from workload;
+
+create view kalypso_hub.environment as
+select id, name, null::text as description,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from environment;
+
+create view kalypso_hub.deployment_target as
+select id, name, null::text as description, workload as workload_id, shown as environment_id,
+    null::text as labels, 'git'::text as manifests_storage_type,
+    rtrim(repository || '/' || branch || '/' || path, '/') as manifests_endpoint,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from target
+where workload is not null and removed_at is null;
+
+create view kalypso_hub.workload_version as
+select id, version, null::text as build_id, source_commit as build_commit_id,
+    workload as workload_id, null::timestamp as created_on, null::text as created_by
+from version
+where workload is not null;
+
+create view kalypso_hub.deployment_assignment as
+select max(d.id) as id, d.target as deployment_target_id, d.version as workload_version_id,
+    d.commit_id as gitops_commit_id, max(kalypso_hub.at(d.from_, d.nth)) as created_on,
+    null::text as created_by
+from desired d
+join target t on t.id = d.target
+where d.version is not null and t.workload is not null and t.removed_at is null
+group by d.target, d.version, d.commit_id;
+
+create view kalypso_hub.host as
+select id, name, null::text as description, 'K8s-cluster'::text as host_type, null::text as labels,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from cluster
+where gone_at is null;
+
+create view kalypso_hub.reconciler as
+select r.id, r.name, r.cluster as host_id, null::text as description,
+    'flux'::text as reconciler_type, null::text as labels, 'git'::text as manifests_storage_type,
+    coalesce(rtrim(t.repository || '/' || t.branch || '/' || t.path, '/'), r.follows)
+        as manifests_endpoint,
+    null::timestamp as created_on, null::text as created_by,
+    null::timestamp as updated_on, null::text as updated_by
+from reconciler r
+left join target t on t.id = r.target
+where exists (select 1 from period p where p.reconciler = r.id and p.until is null);
+
+create view kalypso_hub.deployment as
+select d.id, d.commit_id as gitops_commit_id, d.reconciler as reconciler_id,
+    case when d.status in ('success', 'failure') then d.status else 'in_progress' end as status,
+    d.reason as status_message, kalypso_hub.at(0, d.began) as created_on, null::text as created_by,
+    kalypso_hub.at(0, d.began) as updated_on, null::text as updated_by
+from deployment d
+where exists (select 1 from period p where p.reconciler = d.reconciler and p.until is null);
+
+-- What each cluster runs of what it should. `gitops_commit` and `deployed_version` are those of the
+-- newest desired period that the content belongs to; else null, and the commit that is reported.
+create view kalypso_hub.every_state as
+select s.name as environment, e.name as platform_environment, e.position as environment_position,
+    coalesce(t.name, r.follows) as target, w.name as workload, a.name as application,
+    x.name as workspace, c.name as cluster, c.key as cluster_key, r.cluster_type,
+    r.name as configuration, v.version as desired_version, ov.version as deployed_version,
+    case when p.content <> '' and p.content = d.content then 'current'
+        when p.relation = 'current' and d.id is not null and p.content <> '' then 'behind'
+        else p.relation end as relation,
+    p.status, p.reason, kalypso_hub.at(p.from_) at time zone 'utc' as since,
+    coalesce(o.commit_id, p.commit_id) as gitops_commit, ov.source_commit,
+    kalypso_hub.at(d.from_) at time zone 'utc' as desired_since, d.commit_id as desired_commit,
+    greatest(d.number - o.number, 0) as changes_behind,
+    rtrim(t.repository || '/' || t.branch || '/' || t.path, '/') as manifests_endpoint,
+    r.follows <> r.cluster_type as is_application
+from period p
+join reconciler r on r.id = p.reconciler
+join cluster c on c.id = r.cluster
+join environment e on e.id = r.environment
+left join target t on t.id = r.target
+left join environment s on s.id = coalesce(t.shown, r.environment)
+left join workload w on w.id = t.workload
+left join application a on a.id = w.application
+left join workspace x on x.id = a.workspace
+left join desired d on d.target = r.target and d.until is null
+left join version v on v.id = d.version
+left join lateral (
+    select o.* from delivery y join desired o on o.id = y.desired
+    where y.period = p.id order by o.from_ desc, o.number desc limit 1
+) o on true
+left join version ov on ov.id = o.version
+where p.until is null;
+
+create view kalypso_hub.state as
+select environment, target, cluster, cluster_key, cluster_type, desired_version, deployed_version,
+    relation, status, reason, since, gitops_commit, platform_environment, environment_position,
+    workload, application, workspace, configuration, source_commit, desired_since, desired_commit,
+    changes_behind, manifests_endpoint
+from kalypso_hub.every_state where is_application;
+
+create view kalypso_hub.platform_state as
+select environment, target, cluster, cluster_key, cluster_type, desired_version, deployed_version,
+    relation, status, reason, since, gitops_commit, platform_environment, environment_position,
+    configuration, source_commit, desired_since, desired_commit, changes_behind, manifests_endpoint
+from kalypso_hub.every_state where not is_application;
+
+-- Each desired period, with the numbers of clusters by the last status that belongs to it.
+create view kalypso_hub.every_history as
+select s.name as environment, e.name as platform_environment, t.name as target, w.name as workload,
+    a.name as application, v.version, v.source_commit, d.commit_id as gitops_commit,
+    d.configuration as configuration_commit, coalesce(n.success, 0) as success,
+    coalesce(n.failure, 0) as failure, coalesce(n.in_progress, 0) as in_progress,
+    kalypso_hub.at(d.from_, d.nth) at time zone 'utc' as from_,
+    lead(kalypso_hub.at(d.from_, d.nth) at time zone 'utc')
+        over (partition by d.target order by d.number) as until,
+    d.id as desired_id, d.content, w.id is not null as is_application
+from desired d
+join target t on t.id = d.target
+join environment e on e.id = t.environment
+join environment s on s.id = t.shown
+left join workload w on w.id = t.workload
+left join application a on a.id = w.application
+left join version v on v.id = d.version
+left join lateral (
+    select count(*) filter (where status = 'success') as success,
+        count(*) filter (where status = 'failure') as failure,
+        count(*) filter (where status not in ('success', 'failure')) as in_progress
+    from (
+        select distinct on (r.cluster) p.status
+        from delivery y
+        join period p on p.id = y.period
+        join reconciler r on r.id = p.reconciler
+        where y.desired = d.id
+        order by r.cluster, p.from_ desc, p.nth desc, p.number desc
+    ) as last_of_cluster
+) n on true;
+
+create view kalypso_hub.target_history as
+select environment, target, version, gitops_commit, success, failure, in_progress, from_, until,
+    platform_environment, workload, application, source_commit, configuration_commit
+from kalypso_hub.every_history where is_application and content <> '';
+
+create view kalypso_hub.platform_history as
+select environment, target, version, gitops_commit, success, failure, in_progress, from_, until,
+    platform_environment, source_commit, configuration_commit
+from kalypso_hub.every_history where not is_application and content <> '';
+
+-- What is not as it should be, also targets that no cluster reports.
+create view kalypso_hub.drift as
+select kind, environment, target, cluster, cluster_key, cluster_type, desired_version,
+    deployed_version, changes_behind, since, reason, gitops_commit, desired_commit,
+    platform_environment, application, is_application
+from (
+    select s.*, k.kind from kalypso_hub.every_state s
+    cross join lateral (
+        select 'failing' as kind where s.status = 'failure'
+        union all select s.status where s.status in ('suspended', 'unreachable')
+        union all select s.relation where s.relation in ('behind', 'off', 'unknown')
+    ) k
+) as found
+union all
+select 'no-cluster', s.name, t.name, null, null, null, v.version, null, null,
+    kalypso_hub.at(d.from_) at time zone 'utc', '', null, d.commit_id, e.name, a.name,
+    t.workload is not null
+from desired d
+join target t on t.id = d.target
+join environment e on e.id = t.environment
+join environment s on s.id = t.shown
+left join workload w on w.id = t.workload
+left join application a on a.id = w.application
+left join version v on v.id = d.version
+where d.until is null and d.content <> ''
+    and not exists (
+        select 1 from reconciler r join period p on p.reconciler = r.id and p.until is null
+        where r.target = t.id
+    );
+
+-- How each desired period reached the clusters of a type: when the first, half of them and all had
+-- it, and how many failed with it. `clusters` are those that reported while it was wanted.
+create view kalypso_hub.rollout as
+select h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until, r.cluster_type,
+    count(*) as clusters, count(y.arrived) as arrived, count(*) filter (where y.failed) as failed,
+    kalypso_hub.at(min(y.arrived)) at time zone 'utc' as first,
+    case when 2 * count(y.arrived) >= count(*) then kalypso_hub.at(
+        (array_agg(y.arrived order by y.arrived))[(count(*) + 1) / 2]) at time zone 'utc' end as half,
+    case when count(y.arrived) = count(*)
+        then kalypso_hub.at(max(y.arrived)) at time zone 'utc' end as "all",
+    h.application, h.is_application
+from kalypso_hub.every_history h
+join desired d on d.id = h.desired_id
+join target t on t.id = d.target
+join reconciler r on r.environment = t.environment and r.follows = t.follows
+left join lateral (
+    select min(case when p.status = 'success' then greatest(p.from_, d.from_) end) as arrived,
+        bool_or(p.status = 'failure') as failed
+    from period p join delivery y on y.period = p.id and y.desired = d.id
+    where p.reconciler = r.id
+) y on true
+where d.content <> '' and exists (
+    select 1 from period p where p.reconciler = r.id
+        and (d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_)
+)
+group by h.desired_id, h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until,
+    r.cluster_type, h.application, h.is_application;
+
+-- Marks of deployments over other graphs of Grafana.
+create view kalypso_hub.annotation as
+select h.from_ as time, max(r."all") as timeend,
+    h.environment || ': ' || h.target || ' ' || coalesce(h.version, left(h.gitops_commit, 7))
+        as text,
+    concat_ws(',', 'deployment', h.environment, h.target, h.application) as tags
+from kalypso_hub.every_history h
+left join kalypso_hub.rollout r on r.gitops_commit = h.gitops_commit
+    and r.environment = h.environment and r.target = h.target and r.from_ = h.from_
+where h.content <> ''
+group by h.desired_id, h.from_, h.environment, h.target, h.version, h.gitops_commit, h.application;
+
+-- What each cluster ran, from when until when; versions as in `state`.
+create view kalypso_hub.cluster_history as
+select s.name as environment, coalesce(t.name, r.follows) as target, c.name as cluster,
+    c.key as cluster_key, r.cluster_type, v.version, coalesce(o.commit_id, p.commit_id)
+        as gitops_commit,
+    p.status, p.reason, kalypso_hub.at(p.from_, p.nth) at time zone 'utc' as from_,
+    kalypso_hub.at(p.until) at time zone 'utc' as until, r.follows <> r.cluster_type as is_application
+from period p
+join reconciler r on r.id = p.reconciler
+join cluster c on c.id = r.cluster
+left join target t on t.id = r.target
+join environment s on s.id = coalesce(t.shown, r.environment)
+left join lateral (
+    select o.* from delivery y join desired o on o.id = y.desired
+    where y.period = p.id order by o.from_ desc, o.number desc limit 1
+) o on true
+left join version v on v.id = o.version;
+
+-- Commits of GitOps branches that a cluster reached since the first look, with their end.
+create view kalypso_hub.delivered as
+select e.name as environment, d.commit_id as gitops_commit, w.application is not null as is_application,
+    a.name as application, kalypso_hub.at(min(d.from_)) at time zone 'utc' as from_,
+    kalypso_hub.at(min(y.failed)) at time zone 'utc' as failed_at,
+    kalypso_hub.at(max(y.well)) at time zone 'utc' as well_at,
+    bool_and(y.ends_well) and count(y.well) > 0 as ended_well
+from desired d
+join target t on t.id = d.target
+join environment e on e.id = t.environment
+left join workload w on w.id = t.workload
+left join application a on a.id = w.application
+join lateral (
+    select min(p.from_) filter (where p.status = 'failure') as failed,
+        max(p.from_) filter (where p.status = 'success') as well,
+        bool_and(p.status <> 'failure') filter (where p.last = 1) as ends_well
+    from (
+        select p.status, p.from_, row_number() over (
+            partition by p.reconciler order by p.number desc
+        ) as last
+        from delivery y join period p on p.id = y.period where y.desired = d.id
+    ) p
+    having count(*) > 0
+) y on true
+group by e.name, d.commit_id, w.application is not null, a.name;
+
+-- The newest state of each commit of main in an environment; `arrived_at` is when it, or a later one
+-- that carried it, was deployed, and null before the first recorded deployment.
+create view kalypso_hub.promotion as
+select e.name as environment, p.commit_id as commit, p.state, p.description, p.author, p.subject,
+    p.pull_request, p.merged_by, kalypso_hub.at(p.at) at time zone 'utc' as at,
+    kalypso_hub.at(p.committed_at) at time zone 'utc' as committed_at,
+    kalypso_hub.at(p.proposed_at) at time zone 'utc' as proposed_at,
+    kalypso_hub.at(p.merged_at) at time zone 'utc' as merged_at,
+    kalypso_hub.at(p.started_at) at time zone 'utc' as started_at,
+    kalypso_hub.at(p.deployed_at) at time zone 'utc' as deployed_at,
+    kalypso_hub.at(p.failed_at) at time zone 'utc' as failed_at,
+    kalypso_hub.at(arrived.at) at time zone 'utc' as arrived_at
+from (
+    select p.*, row_number() over (
+        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
+    ) as newest
+    from promotion p
+) p
+join environment e on e.id = p.environment
+left join lateral (
+    select min(a.deployed_at) as at from promotion a
+    where a.environment = p.environment and a.position >= p.position and p.position >= (
+        select f.position from promotion f
+        where f.environment = p.environment and f.deployed_at is not null
+        order by f.deployed_at, f.position limit 1
+    )
+) arrived on true
+where p.newest = 1;
+
+-- The figures of delivery of each environment, in seconds; null where there is nothing to count.
+create view kalypso_hub.delivery_figures as
+select e.name as environment, e.position as environment_position,
+    kalypso_hub.at(o.first) at time zone 'utc' as since, coalesce(d.deployments, 0) as deployments,
+    coalesce(d.ended_well, 0) as ended_well, coalesce(d.failed, 0) as failed_deployments,
+    case when o.last > o.first
+        then round(coalesce(d.ended_well, 0) * 604800.0 / (o.last - o.first), 2) end as per_week,
+    coalesce(c.arrived, 0) as changes, coalesce(c.failed, 0) as failed_changes,
+    round(c.failed::numeric / nullif(c.arrived, 0), 4) as change_failure_rate,
+    coalesce(l.n, 0) as lead_time_n, l.median as lead_time_median, l.p90 as lead_time_p90,
+    coalesce(r.n, 0) as recovery_n, r.median as recovery_median
+from environment e
+join (
+    select environment, min(at) as first, max(at) as last from observation group by environment
+) o on o.environment = e.id
+left join (
+    select environment, count(*) as deployments, count(*) filter (where ended_well) as ended_well,
+        count(failed_at) as failed
+    from kalypso_hub.delivered where not is_application group by environment
+) d on d.environment = e.name
+left join (
+    select environment, count(*) as arrived,
+        count(*) filter (where failed_at is not null or state = 'rolled back') as failed
+    from kalypso_hub.promotion where deployed_at is not null or failed_at is not null
+    group by environment
+) c on c.environment = e.name
+left join (
+    select environment, count(*) as n,
+        percentile_cont(0.5) within group (order by seconds)::integer as median,
+        percentile_cont(0.9) within group (order by seconds)::integer as p90
+    from (
+        select environment, greatest(extract(epoch from arrived_at - committed_at), 0) as seconds
+        from kalypso_hub.promotion where arrived_at is not null and committed_at is not null
+    ) as leads group by environment
+) l on l.environment = e.name
+left join (
+    select environment, count(*) as n,
+        percentile_cont(0.5) within group (order by seconds)::integer as median
+    from (
+        select f.environment, extract(epoch from w.well_at - min(f.failed_at)) as seconds
+        from kalypso_hub.delivered f
+        join lateral (
+            select w.well_at from kalypso_hub.delivered w
+            where w.environment = f.environment and not w.is_application and w.ended_well
+                and w.from_ > f.from_ and w.well_at >= f.failed_at
+            order by w.from_ limit 1
+        ) w on true
+        where not f.is_application and f.failed_at is not null and not f.ended_well
+        group by f.environment, w.well_at
+    ) as recoveries group by environment
+) r on r.environment = e.name;
