@@ -293,7 +293,7 @@ def test_another_version_and_a_rewritten_record_are_loaded_anew(
     database.execute("alter table kalypso_hub_v1.period add column foreign_to_us text")
     hub_load(recorder, database)
     assert state(database) == expected
-    git(recorder.folder, "update-ref", f"refs/heads/{BRANCH}", f"{BRANCH}~1")
+    git(recorder.folder, "update-ref", f"refs/heads/{BRANCH}", f"{BRANCH}~2")
     hub_load(recorder, database)
     assert [row[0] for row in state(database)] == ["Drone-1", "drone-2", "drone-3"]
 
