@@ -83,11 +83,13 @@ def with_workflow_options(
     if not names or any(getattr(inputs, name, None) for name in named):
         return inputs
     place = getattr(inputs, "control_plane", None)
-    if place:
-        options = workflow_options(place, names, context.programs)
-    else:
-        clone = str(enclosing_clone(Path()) or "")
-        options = workflow_options(clone, names, context.programs, is_current=True)
+    options = workflow_options(
+        place or str(enclosing_clone(Path()) or ""),
+        names,
+        context.programs,
+        is_current=not place,
+        skips_invalid=isinstance(inputs, ValidateInputs),
+    )
     for line in options.lines:
         context.log(line)
     try:

@@ -17,6 +17,7 @@ from kalypso_actions.commands.shared.local_context import (
     check_given_sources,
     check_manifest_folders,
 )
+from kalypso_actions.commands.shared.reading.base_trees import unreadable_branches
 from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
     reading_branch_of,
@@ -24,29 +25,33 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 from kalypso_actions.commands.shared.reading.document_reader import Reader, read_branch
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
 from kalypso_actions.commands.shared.workflow_templates import (
-    Place,
-    faults_of_workflows,
+    faults_of_branches,
     read_workflows,
 )
-from kalypso_actions.doctor_rules.workflow_faults import workflow_names
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
-from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, leveled
-from kalypso_actions.fleet.named_branches import foreign_commits, has_kind
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, distinct, leveled
+from kalypso_actions.fleet.named_branches import (
+    foreign_commits,
+    has_kind,
+    main_base,
+    older_commit,
+)
 from kalypso_actions.fleet.workloads import folder_of_workloads
 from kalypso_actions.inputs.local import ValidateInputs
 from kalypso_actions.inputs.paths import PathAtBranch, split_branch
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.history import BranchPosition
-from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment, RepositoryPath
+from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.findings import at_newer
 from kalypso_actions.planning.fleet_checks.branches import ControlPlaneBranches
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
+from kalypso_actions.promotion.base_repo import base_document
 from kalypso_actions.report.documents import PositionEntry, SourceEntry, finding_fields
 from kalypso_actions.report.validate_document import OF_GITOPS_TREES, ValidateDocument
+from kalypso_actions.sources.yaml_documents import parse_yaml
 
 
 def validate(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:
@@ -82,13 +87,16 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
             clone.head_of_main if clone else "",
         )
         if clone:
-            findings = at_newer(findings, clone.newer)
+            findings = (*at_newer(findings, clone.newer), *_older_commit(clone, readings))
         of_workflows = _workflow_faults(readings, clone, reader)
         workloads = (item.reading for item in registered.values() if item.reading)
         of_manifests = check_manifest_folders(
             (document for reading in workloads for document in reading.documents), reader
         )
-        of_workflows = (*of_workflows, *of_manifests)
+        of_gitops = unreadable_branches(
+            readings, reader.repositories, is_connected=context.connect is not None
+        )
+        of_workflows = (*of_workflows, *of_manifests, *of_gitops)
     of_sources = check_given_sources(inputs.source, readings, context.programs)
     return _document(
         readings,
@@ -114,18 +122,15 @@ def _workflow_faults(
     main = branches.main
     if main is None or not main.revision.branch:
         return ()
-    findings: list[Finding] = []
-    names: set[str] = set()
-    for reading in (main, *branches.own.values()):
-        revision = reading.revision
-        branch = revision.branch
+
+    def workflows(reading: Reading) -> BranchWorkflows:
+        repository, branch = reading.revision.repository, reading.revision.branch
         of_clone = clone.files_of(branch) if clone else None
-        files = of_clone or reader.repositories.open(revision.repository, branch=branch)
-        workflows = BranchWorkflows(revision.repository, branch, read_workflows(files))
-        place: Place = "control-plane" if reading is main else "control-plane-environment"
-        findings += faults_of_workflows(workflows, place, main.revision.branch, names)
-        names |= workflow_names(workflows.texts.values()) if reading is main else set()
-    return tuple(dict.fromkeys(findings))
+        files = of_clone or reader.repositories.open(repository, branch=branch)
+        return BranchWorkflows(repository, branch, read_workflows(files))
+
+    own = map(workflows, branches.own.values())
+    return tuple(distinct(faults_of_branches(workflows(main), own)))
 
 
 def _document(
@@ -270,7 +275,7 @@ def _position(
 ) -> BranchPosition | None:
     """Return the position on main of the commit that an environment's branch names."""
     # Main has a BaseRepo only by mistake.
-    base = None if is_main else _base_main(reading)
+    base = None if is_main else main_base(reading)
     revision = reading.revision
     repository = str(clone.path) if clone else revision.repository if revision.commit else ""
     if not repository or base is None or base.commit is None:
@@ -285,7 +290,7 @@ def _absent_commit(
     programs: Programs,
 ) -> Iterator[Problem]:
     """Warn about a commit that a clone lacks, although its main has it; `clones` are by URL."""
-    base = _base_main(reading)
+    base = main_base(reading)
     if base is None or position is None or not position.fault:
         return
     by_key = {repository_key(url): path for url, path in clones.items()}
@@ -302,6 +307,21 @@ def _absent_commit(
         )
 
 
+def _older_commit(clone: CurrentClone, readings: Iterable[Reading]) -> Iterator[Finding]:
+    """Yield the finding of the checked-out branch if its commit of main has gone back."""
+    own = next((each for each in readings if each.revision.branch == clone.checked_out), None)
+    base = main_base(own) if own and clone.checked_out != clone.main else None
+    before = clone.file_before(base.where.path) if base else b""
+    document = base_document(parse_yaml("", "", before).documents) if before else None
+    earlier = document.promoted_commit if document else None
+    if own and base and base.commit and earlier and earlier != base.commit:
+        repository = clone.repository
+        known = all(map(repository.has_commit, (earlier, base.commit)))
+        if known and repository.merge_base(base.commit, earlier) == base.commit:
+            taken = repository.distance(base.commit, earlier) or 0
+            yield from older_commit(base, earlier, taken, own)
+
+
 def _with_base_commit(
     own: Reading,
     position: BranchPosition | None,
@@ -309,7 +329,7 @@ def _with_base_commit(
     reader: Reader,
 ) -> Reading:
     """Add what is wrong with the commit of main that an environment's branch names."""
-    base = _base_main(own)
+    base = main_base(own)
     found = [*absent(own, position)]
     if base and position and position.ahead is None and not position.fault:
         at_commit = reader.documents(
@@ -321,15 +341,6 @@ def _with_base_commit(
         problems=(*own.problems, *(item for item in found if item.level == "error")),
         warnings=(*own.warnings, *(item for item in found if item.level != "error")),
     )
-
-
-def _base_main(reading: Reading) -> BaseRepo | None:
-    """Return the BaseRepo named main."""
-    for document in reading.documents:
-        if (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO):
-            base = parse_document(document, Diagnostics())
-            return base if isinstance(base, BaseRepo) else None
-    return None
 
 
 def _validate_workloads(inputs: ValidateInputs, context: LocalContext) -> ValidateDocument:

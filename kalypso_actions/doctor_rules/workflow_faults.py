@@ -1,6 +1,6 @@
 """Facts in workflow files that break the chain, with their lines: triggers, names, expressions.
 
-    findings = workflow_faults(files, templates, "main", {"ci": {"manifests", "commit"}})
+    findings = workflow_faults(files, templates, "main", actions)
 
 A file that merely differs from our template has none.
 """
@@ -8,26 +8,37 @@ A file that merely differs from our template has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import yaml
 
+from kalypso_actions.doctor_rules.workflow_nodes import (
+    EXPRESSION,
+    INPUT,
+    INVALID,
+    NOT_STARTED,
+    WorkflowFile,
+    composed,
+    get,
+    items,
+    pairs,
+    place_of,
+    scalars,
+    text_of,
+    texts_of,
+)
+from kalypso_actions.doctor_rules.workflow_steps import (
+    OurAction,
+    missing_starts,
+    step_faults,
+    syntax_faults,
+)
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.errors import Finding, Location
-from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.workflow_files import ACTIONS, USES_OURS
-
-NOT_STARTED: Final = "workflow-not-started"
-EXPRESSION: Final = "workflow-expression-unknown"
-INPUT: Final = "workflow-input-unknown"
-INVALID: Final = "workflow-invalid"
-
-MOST_FILES: Final = 256
-"""Workflow files to remember: a fleet of fifty environments has two of ours on each branch."""
+from kalypso_actions.model.workflow_files import FOLDER, USES_OURS
 
 STARTED_BY: Final = ("workflow_dispatch", "push", "workflow_run")
 """The events by which the chain goes on; a file needs the first one that its template has."""
@@ -45,7 +56,6 @@ CONTEXTS: Final = frozenset(
 )
 """https://docs.github.com/en/actions/reference/workflows-and-actions/contexts"""
 
-_USES: Final = re.compile(rf"/actions/({ACTIONS})@")
 _OTHER: Final = re.compile(r"^[^#\n]*uses:\s*['\"]?[^\s'\"]+/actions/([\w-]+)@", re.MULTILINE)
 _EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _STRING: Final = re.compile(r"'(?:[^']|'')*'")
@@ -56,56 +66,38 @@ _NOUNS: Final = {"inputs": "input", "needs": "job before this one", "steps": "st
 _LITERALS: Final = frozenset({"true", "false", "null", "nan", "infinity"})
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A workflow file of ours."""
-
-    files: BranchWorkflows
-    path: str
-    text: str
-    root: yaml.Node
-
-    @property
-    def name(self) -> str:
-        return self.path.rpartition("/")[2]
-
-    def finding(self, message: str, node: yaml.Node, advice: str, code: str) -> Finding:
-        mark = node.start_mark
-        where = _where(self.files, self.path, mark.line + 1, mark.column + 1)
-        return Finding(message, where, advice, code, level="warning")
-
-
 def workflow_faults(
     files: BranchWorkflows,
     templates: Mapping[str, str],
     default_branch: str,
-    inputs: Mapping[str, Collection[str]],
+    actions: Mapping[str, OurAction],
     *,
     names: Collection[str] = (),
+    default_files: Collection[str] | None = None,
 ) -> Iterator[Finding]:
     """Yield what breaks the chain in the files of a branch that use our actions.
 
-    `templates` are ours by path, `inputs` those of our actions, and `names` the names of workflows
-    on the default branch, if this is another one.
+    `templates` are ours by path, `actions` what our actions take. `names` and `default_files` are
+    the names and paths of the workflows on the default branch; None if they are unknown.
     """
-    ours: list[_File] = []
+    ours: list[WorkflowFile] = []
     for path, text in files.texts.items():
-        if not path.endswith((".yaml", ".yml")):
+        if not path.endswith((".yaml", ".yml")) or path.rpartition("/")[0] != FOLDER[:-1]:
             continue
         for match in _OTHER.finditer(text) if path in templates else ():
-            near = nearest(match[1], inputs)
-            if match[1] not in inputs and near:
+            near = nearest(match[1], actions)
+            if match[1] not in actions and near:
                 line = text.count("\n", 0, match.start(1)) + 1
                 message = f"there is no action {match[1]!r} of Kalypso"
-                where = _where(files, path, line, 0)
+                where = place_of(files, path, line, 0)
                 yield Finding(message, where, f"did you mean {near}?", INPUT, level="warning")
         if not USES_OURS.search(text):
             continue
         try:
-            root = _composed(text)
+            root = composed(text)
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
-            where = _where(
+            where = place_of(
                 files, path, mark.line + 1 if mark else 1, mark.column + 1 if mark else 1
             )
             message = f"GitHub does not run {path}: it is not valid YAML: "
@@ -113,19 +105,74 @@ def workflow_faults(
             yield Finding(message, where, "correct the file", INVALID, level="warning")
             continue
         if isinstance(root, yaml.MappingNode):
-            ours.append(_File(files, path, text, root))
+            ours.append(WorkflowFile(files, path, text, root))
     known = {*names, *filter(None, map(_name_of, files.texts.values()))}
+    starts = [] if default_files is None else missing_starts(ours, actions, default_files)
+    absent = {
+        _name_of(templates[path])
+        for path in (f"{FOLDER}{name}" for name, _ in starts)
+        if path in templates
+    }
+    yield from (finding for _, finding in starts)
     for file in ours:
         template = templates.get(file.path)
         if template is not None:
-            wanted = _composed(template)
+            wanted = composed(template)
             yield from _triggers(file, wanted, default_branch)
             yield from _dispatch_inputs(file, wanted)
         else:
             yield from _other_suffix(file, templates, files.texts)
-        yield from _workflow_runs(file, known, templates)
+        yield from _workflow_runs(file, known, templates, absent)
         yield from _expressions(file, template)
-        yield from _action_inputs(file, inputs)
+        yield from syntax_faults(file)
+    yield from step_faults(ours, actions, templates)
+
+
+def misplaced_workflows(files: BranchWorkflows) -> Iterator[Finding]:
+    """Report folders with workflows of ours that GitHub does not look into."""
+    folders: dict[str, list[str]] = {}
+    for path, text in sorted(files.texts.items()):
+        folder = path.rpartition("/")[0]
+        if folder != FOLDER[:-1] and path.endswith((".yaml", ".yml")) and USES_OURS.search(text):
+            folders.setdefault(folder, []).append(path)
+    for folder, paths in folders.items():
+        yield Finding(
+            f"GitHub does not run {counted(len(paths), 'workflow')} of Kalypso in {folder}: it "
+            f"reads the files directly in {FOLDER[:-1]}",
+            place_of(files, paths[0], 1, 1),
+            f"git mv {folder}/*.y*ml {FOLDER}",
+            INVALID,
+            level="warning",
+        )
+
+
+_STARTS_SCHEDULE: Final = re.compile(r"/actions/schedule@|\brun:\s*['\"]?start-schedule\b")
+
+
+def unstarted_branches(
+    main: BranchWorkflows, environments: Sequence[BranchWorkflows]
+) -> Iterator[Finding]:
+    """Report branches of environments whose pushes start no schedule, where others have that."""
+    if not any("/actions/schedule@" in text for text in main.texts.values()):
+        return
+
+    def starts(files: BranchWorkflows) -> bool:
+        return any(map(_STARTS_SCHEDULE.search, files.texts.values()))
+
+    others = [files.branch for files in environments if starts(files)]
+    for files in environments:
+        uses_ours = any(map(USES_OURS.search, files.texts.values()))
+        if not starts(files) and (uses_ours or others):
+            file = f"{FOLDER}start-schedule.yaml"
+            restore = f"git checkout {others[0]} -- {file}" if others else f"restore {file}"
+            yield Finding(
+                f"nothing starts schedule after a push to {files.branch}: the branch has no "
+                "start-schedule.yaml",
+                Location(files.repository, branch=files.branch),
+                f"{restore}; without it, the next run of poll proposes the change",
+                NOT_STARTED,
+                level="warning",
+            )
 
 
 def workflow_names(texts: Iterable[str]) -> set[str]:
@@ -133,26 +180,21 @@ def workflow_names(texts: Iterable[str]) -> set[str]:
     return {*filter(None, map(_name_of, texts))}
 
 
-@lru_cache(maxsize=MOST_FILES)
-def _composed(text: str) -> yaml.Node | None:
-    """Return the nodes of a workflow file; each rule asks for them. Raises YAMLError."""
-    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
-    return node
-
-
 def _name_of(text: str) -> str:
     try:
-        name = _get(_composed(text), "name")
+        name = get(composed(text), "name")
     except yaml.YAMLError:
         return ""
     return str(name.value) if isinstance(name, yaml.ScalarNode) else ""
 
 
-def _triggers(file: _File, template: yaml.Node | None, default_branch: str) -> Iterator[Finding]:
+def _triggers(
+    file: WorkflowFile, template: yaml.Node | None, default_branch: str
+) -> Iterator[Finding]:
     """Report events that the chain needs and that do not start the workflow."""
     wanted, given = _events(template), _events(file.root)
     event = next((name for name in STARTED_BY if name in wanted), "")
-    on = _get(file.root, "on") or file.root
+    on = get(file.root, "on") or file.root
     if event and event not in given and file.name not in _BESIDE_THE_CHAIN:
         yield file.finding(
             f"nothing starts {file.path}: it has no trigger {event}",
@@ -161,7 +203,7 @@ def _triggers(file: _File, template: yaml.Node | None, default_branch: str) -> I
             NOT_STARTED,
         )
     for name in wanted.keys() & given.keys() & {"push", "pull_request"}:
-        of_default = _get(wanted[name], "branches") is not None
+        of_default = get(wanted[name], "branches") is not None
         branch = default_branch if of_default else file.files.branch
         node = _excluding(given[name], branch)
         if node is not None and (of_default or name == "push"):
@@ -175,13 +217,13 @@ def _triggers(file: _File, template: yaml.Node | None, default_branch: str) -> I
 
 def _excluding(event: yaml.Node | None, branch: str) -> yaml.Node | None:
     """Return the filter of an event that leaves a branch out; None without one."""
-    only, ignored = _get(event, "branches"), _get(event, "branches-ignore")
+    only, ignored = get(event, "branches"), get(event, "branches-ignore")
     if only is not None:
-        return None if _matches(_texts(only), branch) else only
+        return None if _matches(texts_of(only), branch) else only
     if ignored is not None:
-        return ignored if _matches(_texts(ignored), branch) else None
+        return ignored if _matches(texts_of(ignored), branch) else None
     # With a filter of tags alone, no push to a branch starts the workflow.
-    return _get(event, "tags") or _get(event, "tags-ignore")
+    return get(event, "tags") or get(event, "tags-ignore")
 
 
 def _matches(patterns: Iterable[str], branch: str) -> bool:
@@ -208,27 +250,27 @@ def _pattern(text: str) -> re.Pattern[str]:
         return re.compile(re.escape(text))
 
 
-def _dispatch_inputs(file: _File, template: yaml.Node | None) -> Iterator[Finding]:
+def _dispatch_inputs(file: WorkflowFile, template: yaml.Node | None) -> Iterator[Finding]:
     """Report inputs that the chain gives, and that the workflow does not take, or that it lacks."""
-    wanted = _get(_events(template).get("workflow_dispatch"), "inputs")
+    wanted = get(_events(template).get("workflow_dispatch"), "inputs")
     event = _events(file.root).get("workflow_dispatch")
     if wanted is None or event is None:
         return
-    given = dict(_pairs(_get(event, "inputs")))
-    known = {key.value for key, _ in _pairs(wanted)}
+    given = dict(pairs(get(event, "inputs")))
+    known = {key.value for key, _ in pairs(wanted)}
     names = {key.value: key for key in given}
-    for key, value in _pairs(wanted):
-        if _text(_get(value, "required")) == "true" and key.value not in names:
+    for key, value in pairs(wanted):
+        if text_of(get(value, "required")) == "true" and key.value not in names:
             near = nearest(key.value, names.keys() - known)
             yield file.finding(
                 f"{file.path} does not take the input {key.value}, with which it is started: "
                 "GitHub refuses the start",
-                names[near] if near else (_get(event, "inputs") or file.root),
+                names[near] if near else (get(event, "inputs") or file.root),
                 f"rename {near} to {key.value}" if near else f"add the input {key.value}",
                 INPUT,
             )
     for key, value in given.items():
-        is_required = _text(_get(value, "required")) == "true" and _get(value, "default") is None
+        is_required = text_of(get(value, "required")) == "true" and get(value, "default") is None
         if is_required and key.value not in known and not nearest(key.value, known):
             yield file.finding(
                 f"{file.path} requires the input {key.value}, which nothing gives: GitHub refuses "
@@ -240,7 +282,7 @@ def _dispatch_inputs(file: _File, template: yaml.Node | None) -> Iterator[Findin
 
 
 def _other_suffix(
-    file: _File, templates: Mapping[str, str], texts: Mapping[str, str]
+    file: WorkflowFile, templates: Mapping[str, str], texts: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Report a file that is started by its name, and has the other suffix."""
     stem, _, suffix = file.path.rpartition(".")
@@ -248,7 +290,7 @@ def _other_suffix(
     if path not in templates or path in texts:
         return
     is_named = any(re.search(rf"[\s'\"]{re.escape(file.name)}\b", text) for text in texts.values())
-    events = _events(_composed(templates[path]))
+    events = _events(composed(templates[path]))
     if "workflow_dispatch" in events and not is_named:
         yield file.finding(
             f"nothing starts {file.path}: the chain starts {path.rpartition('/')[2]}",
@@ -259,17 +301,20 @@ def _other_suffix(
 
 
 def _workflow_runs(
-    file: _File, names: Collection[str], templates: Mapping[str, str]
+    file: WorkflowFile,
+    names: Collection[str],
+    templates: Mapping[str, str],
+    absent: Collection[str],
 ) -> Iterator[Finding]:
-    """Report the names of workflows that no file has."""
+    """Report the names of workflows that no file has; those `absent` have a finding."""
     present = {
         _name_of(template): _name_of(file.files.texts[path])
         for path, template in templates.items()
         if path in file.files.texts
     }
-    workflows = _get(_events(file.root).get("workflow_run"), "workflows")
-    for node in _scalars(workflows):
-        if node.value not in names:
+    workflows = get(_events(file.root).get("workflow_run"), "workflows")
+    for node in scalars(workflows):
+        if node.value not in {*names, *absent}:
             near = present.get(node.value) or nearest(node.value, names)
             known = abbreviated(sorted(names), MAX_LISTED)
             yield file.finding(
@@ -280,24 +325,24 @@ def _workflow_runs(
             )
 
 
-def _expressions(file: _File, template: str | None) -> Iterator[Finding]:
+def _expressions(file: WorkflowFile, template: str | None) -> Iterator[Finding]:
     """Report names in expressions that GitHub does not know: their value is empty.
 
     An input of our template that the file does not take is reported alone.
     """
-    roots = (file.root, _composed(template or ""))
+    roots = (file.root, composed(template or ""))
     inputs = {
         key.value
         for root in roots
         for event in ("workflow_dispatch", "workflow_call")
-        for key, _ in _pairs(_get(_events(root).get(event), "inputs"))
+        for key, _ in pairs(get(_events(root).get(event), "inputs"))
     }
-    jobs = {key.value: key for key, _ in _pairs(_get(file.root, "jobs"))}
-    for key, node in _pairs(file.root):
+    jobs = {key.value: key for key, _ in pairs(get(file.root, "jobs"))}
+    for key, node in pairs(file.root):
         if key.value != "jobs":
             yield from _unknown_names(file, node, {"inputs": inputs})
-    for _, job in _pairs(_get(file.root, "jobs")):
-        unknown = [node for node in _scalars(_get(job, "needs")) if node.value not in jobs]
+    for _, job in pairs(get(file.root, "jobs")):
+        unknown = [node for node in scalars(get(job, "needs")) if node.value not in jobs]
         for node in unknown:
             near = nearest(node.value, jobs)
             yield file.finding(
@@ -306,17 +351,17 @@ def _expressions(file: _File, template: str | None) -> Iterator[Finding]:
                 f"write {near}" if near else f"the jobs are {', '.join(jobs)}",
                 EXPRESSION,
             )
-        ids = [_get(step, "id") for step in _items(_get(job, "steps"))]
+        ids = [get(step, "id") for step in items(get(job, "steps"))]
         known = {
             "inputs": inputs,
-            "needs": {*(jobs if unknown else _texts(_get(job, "needs")))},
-            "steps": {_text(node) for node in ids if node is not None},
+            "needs": {*(jobs if unknown else texts_of(get(job, "needs")))},
+            "steps": {text_of(node) for node in ids if node is not None},
         }
         yield from _unknown_names(file, job, known)
 
 
 def _unknown_names(
-    file: _File,
+    file: WorkflowFile,
     node: yaml.Node,
     known: Mapping[str, Collection[str]],
     *,
@@ -339,7 +384,7 @@ def _unknown_names(
 
 
 def _of_expression(
-    file: _File, node: yaml.Node, text: str, known: Mapping[str, Collection[str]]
+    file: WorkflowFile, node: yaml.Node, text: str, known: Mapping[str, Collection[str]]
 ) -> Iterator[Finding]:
     for match in _NAME.finditer(_STRING.sub("''", text)):
         context, key = match["context"].lower(), match["key"]
@@ -366,57 +411,9 @@ def _of_expression(
             )
 
 
-def _action_inputs(file: _File, inputs: Mapping[str, Collection[str]]) -> Iterator[Finding]:
-    """Report misspelled inputs of our actions: GitHub only warns of them in the log."""
-    for _, job in _pairs(_get(file.root, "jobs")):
-        for step in _items(_get(job, "steps")):
-            match = _USES.search(_text(_get(step, "uses")))
-            known = inputs.get(match[1], ()) if match else ()
-            for key, _ in _pairs(_get(step, "with")):
-                near = nearest(key.value, known) if known and key.value not in known else ""
-                if near and match:
-                    yield file.finding(
-                        f"the action {match[1]} has no input {key.value!r}",
-                        key,
-                        f"did you mean {near}?",
-                        INPUT,
-                    )
-
-
-def _where(files: BranchWorkflows, path: str, line: int, column: int) -> Location:
-    return Location(files.repository, path, line, column, files.branch)
-
-
 def _events(root: yaml.Node | None) -> dict[str, yaml.Node | None]:
     """Return the triggers of a workflow by event, in each form of `on`."""
-    on = _get(root, "on")
+    on = get(root, "on")
     if isinstance(on, yaml.MappingNode):
-        return {key.value: value for key, value in _pairs(on)}
-    return {node.value: None for node in _scalars(on)}
-
-
-def _pairs(node: yaml.Node | None) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
-    if not isinstance(node, yaml.MappingNode):
-        return []
-    return [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
-
-
-def _get(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    return next((value for key, value in _pairs(node) if key.value == name), None)
-
-
-def _items(node: yaml.Node | None) -> list[yaml.Node]:
-    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
-
-
-def _scalars(node: yaml.Node | None) -> list[yaml.ScalarNode]:
-    nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
-    return [each for each in nodes if isinstance(each, yaml.ScalarNode)]
-
-
-def _texts(node: yaml.Node | None) -> list[str]:
-    return [each.value for each in _scalars(node)]
-
-
-def _text(node: yaml.Node | None) -> str:
-    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+        return {key.value: value for key, value in pairs(on)}
+    return {node.value: None for node in scalars(on)}

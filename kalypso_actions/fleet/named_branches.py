@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kalypso_actions.errors import Finding
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document, promotion_policy
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, BaseRepo, Environment
@@ -62,6 +64,33 @@ def _commit_not_on_main(base: BaseRepo, position: BranchPosition, at_commit: Rea
         "base-commit-foreign",
         level="error" if is_of_environment else "warning",
     )
+
+
+def main_base(reading: Reading) -> BaseRepo | None:
+    """Return the BaseRepo named main of a branch; None without a valid one."""
+    for document in reading.documents:
+        if (document.kind, document.name) == ("BaseRepo", MAIN_BASE_REPO):
+            base = parse_document(document, Diagnostics())
+            return base if isinstance(base, BaseRepo) else None
+    return None
+
+
+def older_commit(base: BaseRepo, before: str, taken: int, own: Reading) -> Iterator[Finding]:
+    """Yield the finding of a BaseRepo that has gone back `taken` commits of main, from `before`.
+
+    A hold says that people mean it, as `kalypso rollback` does.
+    """
+    policy = promotion_policy(own.policies, own.policy_problems).policy
+    if policy is None or not policy.holds:
+        yield Finding(
+            f"BaseRepo {base.name!r} goes back from {before[:7]} to {(base.commit or '')[:7]}: the "
+            f"environment loses {counted(taken, 'commit')} of {base.source.branch}",
+            base.commit_where or base.where,
+            f"write commit: {before}; to go back, run kalypso rollback, which also holds the "
+            "environment there",
+            "base-commit-older",
+            level="warning",
+        )
 
 
 def has_kind(reading: Reading, kind: str) -> bool:

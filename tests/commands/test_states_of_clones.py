@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from kalypso_actions.sources.source_tree import IgnoreRules
 from tests.breaks import breaks, returning
 from tests.command_line import call_kalypso
 from tests.commands.control_plane_clones import make_clone, template
-from tests.git_repositories import git
+from tests.git_repositories import commit_branch, git
 
 LAYER = (
     "apiVersion: v1\nkind: ConfigMap\n"
@@ -162,8 +163,8 @@ def codes(document: dict[str, Any]) -> list[str]:
 OF_THE_FLEET = {"gitops-repo-shared", "environment-early", "config-unused"}
 
 
-def validated() -> dict[str, Any]:
-    done = call_kalypso("validate", "--json")
+def validated(*arguments: object) -> dict[str, Any]:
+    done = call_kalypso("validate", "--json", *arguments)
     document: dict[str, Any] = json.loads(done.stdout)
     return document
 
@@ -215,3 +216,54 @@ def test_the_current_folder_is_deleted(tmp_path: Path, monkeypatch: pytest.Monke
     done = call_kalypso("validate")
     assert done.returncode == 2
     assert "the current folder no longer exists" in done.stderr
+
+
+def test_the_commit_of_main_goes_back(clone: Path) -> None:
+    """A hold says why: `kalypso rollback` writes both in one commit."""
+    base = clone / "base-repo.yaml"
+    older, newer = (git(clone, "rev-parse", f"origin/main{steps}") for steps in ("~1", ""))
+    set_commit(base, newer)
+    git(clone, "commit", "--quiet", "--all", "--message", "Promote")
+    git(clone, "update-ref", "refs/remotes/origin/dev", "HEAD")
+    assert codes(validated()) == []
+    git(clone, "checkout", "--quiet", "-b", "back")
+    set_commit(base, older)
+    assert codes(validated()) == ["base-commit-older"]
+    git(clone, "commit", "--quiet", "--all", "--message", "Merge something")
+    (finding,) = validated()["warnings"]
+    assert (finding["code"], finding["where"]["path"]) == ("base-commit-older", "base-repo.yaml")
+    assert f"from {newer[:7]} to {older[:7]}: the environment loses 1 commit" in finding["message"]
+    preview = json.loads(call_kalypso("preview", "--base", "dev", "--json").stdout)
+    assert codes(preview) == ["base-commit-older"]
+    write(clone / ".github/kalypso/promotion.yaml", HOLD)
+    git(clone, "add", ".")
+    git(clone, "commit", "--quiet", "--message", "Hold")
+    assert codes(validated()) == []
+    preview = json.loads(call_kalypso("preview", "--base", "dev", "--json").stdout)
+    assert codes(preview) == []
+
+
+HOLD = (
+    "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: dev}\n"
+    "spec: {holds: [{reason: incident, by: alice}]}\n"
+)
+
+
+def set_commit(file: Path, commit: str) -> None:
+    file.write_text(re.sub(r"commit: \w+", f"commit: {commit}", file.read_text()))
+
+
+def test_a_gitops_branch_that_does_not_exist(clone: Path, tmp_path: Path) -> None:
+    """A repository on this machine is looked at; no other one is."""
+    url = "https://git.test/acme/gitops"
+    commit_branch(tmp_path / "gitops", {"a": "1"}, "dev")
+    commit_branch(tmp_path / "gitops", {"a": "1"}, "stage")
+    source = ("--source", f"{url}={tmp_path / 'gitops'}")
+    assert codes(validated(*source)) == []
+    fleet = clone / "fleet.yaml"
+    fleet.write_text(fleet.read_text().replace("gitops, branch: dev", "gitops, branch: develop"))
+    assert codes(validated()) == []
+    found = validated(*source)
+    assert codes(found) == ["gitops-branch-unreadable"]
+    (finding,) = found["warnings"]
+    assert (finding["where"]["path"], finding["advice"]) == ("fleet.yaml", "is 'dev' meant?")

@@ -115,6 +115,10 @@ def test_a_value_that_no_command_accepts_is_located(clone: Path) -> None:
     assert done.returncode == 2
     assert f"{FILE} on main: --missing-values: " in done.stderr
     assert call_kalypso("render", "--missing-values", "warn").returncode == 0
+    checked = call_kalypso("validate", "--json")  # the rest is checked, too
+    problems = json.loads(checked.stdout)["problems"]
+    (problem,) = [item for item in problems if "refuses missing-values: loud" in item["message"]]
+    assert (checked.returncode, problem["where"]["path"]) == (1, FILE)
 
 
 def test_other_commands_take_them(clone: Path) -> None:

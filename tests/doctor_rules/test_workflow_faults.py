@@ -10,11 +10,12 @@ import yaml
 
 from kalypso_actions.commands.shared.workflow_templates import (
     Place,
+    faults_of_branches,
     faults_of_workflows,
-    inputs_of_actions,
+    our_actions,
     workflow_files,
 )
-from kalypso_actions.doctor_rules import workflow_faults
+from kalypso_actions.doctor_rules import workflow_faults, workflow_steps
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.model.workflow_files import FOLDER, Placeholders
 from kalypso_actions.onboarding.files import for_branch
@@ -57,6 +58,12 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("ci", "branches: [main]", "branches-ignore: [dev, stage]"),
         ("ci", "    branches: [main]\n", ""),
         ("poll", "7,37 * * * *", "*/5 * * * *"),
+        ("cd", "      checks: read # the checks that a policy requires\n", ""),
+        ("ci", "    permissions:\n      contents: read # without secrets; the App does everything else\n", "    permissions: {}\n"),
+        ("rollback", "permissions: {}", "permissions: write-all"),
+        ("schedule", "manifests: strict", "manifests: ${{ vars.MANIFESTS }}"),
+        ("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.PLATFORM_APP_KEY"),
+        ("poll", "    timeout-minutes: 20", "    timeout-minutes: 20\n    snapshot: x\n    continue-on-error: true"),
         ("cd", "runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER || 'ubuntu-latest' }}"),
         ("cd", "timeout-minutes: 90", "timeout-minutes: ${{ fromJSON('90') }}"),
         ("cd", "name: Promote", "name: ${{ format('{0} input.x', github.event.inputs.environment) }}"),
@@ -105,6 +112,25 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
         pytest.param("schedule", "manifests: strict", "manifest: strict", "input-unknown", "did you mean manifests?", id="a misspelled input"),
         pytest.param("ci", "app-id:", "app_id:", "input-unknown", "did you mean app-id?", id="an input with _"),
         pytest.param("ci", "jobs:", "jobs: {", "invalid", "correct the file", id="no YAML"),
+        pytest.param("schedule", "          environment: ${{ inputs.environment }}\n", "", "input-unknown", "add environment below with:", id="a required input is missing"),
+        pytest.param("schedule", "          environment: $", "          enviroment: $", "input-unknown", "did you mean environment?", id="a required input is misspelled"),
+        pytest.param("schedule", "manifests: strict", "manifests: stict", "input-unknown", "did you mean strict? The input manifests is one of warn, strict", id="a misspelled value"),
+        pytest.param("schedule", "manifests: strict", "manifests: strict\n          commit-by: rest", "input-unknown", "the input commit-by is one of auto, git, api", id="another value"),
+        pytest.param("ci", "manifests: strict", "manifests: warn", "input-unknown", "write manifests: strict", id="ci checks other manifests"),
+        pytest.param("preview", "          manifests: strict\n", "", "input-unknown", "write manifests: strict", id="preview leaves the option out"),
+        pytest.param("ci", "manifests: strict", "manifests: strict\n          missing-values: error", "input-unknown", "write missing-values: warn", id="ci is stricter than schedule"),
+        pytest.param("cd", "      actions: write # starts schedule.yaml\n", "", "permission-missing", "add actions: write below permissions: of this job", id="cd may start nothing"),
+        pytest.param("cd", "      contents: write # writes base-repo.yaml to the environment's branch\n", "      contents: read\n", "permission-missing", "add contents: write below permissions: of this job", id="cd may write nothing"),
+        pytest.param("rollback", "    permissions:\n      actions: write", "    env:\n      actions: write", "permission-missing", "add contents: write, statuses: write, actions: write below permissions: of this job", id="a job without permissions"),
+        pytest.param("preview-comment", "      pull-requests: write # the comment\n", "", "permission-missing", "add pull-requests: write below permissions: of this job", id="no comment"),
+        pytest.param("check-promote", "timeout-minutes: 10\n", "timeout_minutes: 10\n", "invalid", "write timeout-minutes", id="a misspelled key of a job"),
+        pytest.param("poll", "runs-on:", "run-on:", "invalid", "write runs-on", id="a misspelled machine"),
+        pytest.param("poll", "    runs-on: ubuntu-latest\n", "", "invalid", "add runs-on:", id="no machine"),
+        pytest.param("poll", "        with:", "        shel: bash\n        with:", "invalid", "write shell", id="a misspelled key of a step"),
+        pytest.param("poll", "        with:", "        run: ls\n        with:", "invalid", "write one of the two", id="a step with two tasks"),
+        pytest.param("poll", "permissions: {}\n\n", "permission: {}\n\n", "invalid", "write permissions", id="a misspelled key of the file"),
+        pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.KALYPSO_APP_PRIVAT_KEY", "expression-unknown", "did you mean secrets.KALYPSO_APP_PRIVATE_KEY?", id="a misspelled secret"),
+        pytest.param("poll", "vars.KALYPSO_APP_ID", "vars.KALYPSO_APPID", "expression-unknown", "did you mean vars.KALYPSO_APP_ID?", id="a misspelled variable"),
     ],
 )  # fmt: skip
 def test_what_breaks_the_chain(name: str, old: str, new: str, code: str, advice: str) -> None:
@@ -151,10 +177,87 @@ def test_workflows_of_others_are_not_judged() -> None:
 
 
 def test_the_inputs_that_actions_have() -> None:
-    known = inputs_of_actions()
+    known = our_actions()
     actions = Path(__file__).parents[2] / "actions"
     for name, inputs in known.items():
         file = actions / name / "action.yml"
         if file.exists():
-            assert {*yaml.safe_load(file.read_text())["inputs"]} <= {*inputs}, name
+            assert {*yaml.safe_load(file.read_text())["inputs"]} <= inputs.inputs, name
     assert {"ci", "cd", "schedule", "check-promote", "poll"} <= known.keys()
+
+
+def of_branches(
+    main: dict[str, str], **environments: dict[str, str]
+) -> list[tuple[str, str, str, str]]:
+    """Return the place, the code, the text and the advice of the faults of several branches."""
+    own = (BranchWorkflows("acme/cp", name, texts) for name, texts in environments.items())
+    return [
+        (f"{item.where.branch}:{item.where.path}", item.code, item.message, item.advice)
+        for item in faults_of_branches(BranchWorkflows("acme/cp", "main", main), own)
+        if item.where
+    ]
+
+
+@breaks(
+    "a workflow that others start may be missing",
+    returning(workflow_steps.missing_starts, []),
+    case="renamed",
+)
+@pytest.mark.parametrize(
+    ("name", "other", "start", "advice"),
+    [
+        pytest.param("schedule", "render", "cd.yaml", "rename it: git mv {0}render.yaml {0}schedule.yaml; or add schedule-workflow: render.yaml", id="renamed"),
+        pytest.param("cd", "deploy", "check-promote.yaml", "rename it: git mv {0}deploy.yaml {0}cd.yaml; or add cd-workflow: deploy.yaml", id="cd renamed"),
+        pytest.param("check-promote", "", "poll.yaml", "restore {0}check-promote.yaml, or write it by kalypso init --update-workflows", id="missing"),
+    ],
+)  # fmt: skip
+def test_a_workflow_that_others_start(name: str, other: str, start: str, advice: str) -> None:
+    """One finding, also if several files and branches start the workflow."""
+    texts, environment = sound(), sound("control-plane-environment")
+    text = texts.pop(f"{FOLDER}{name}.yaml")
+    if other:
+        texts[f"{FOLDER}{other}.yaml"] = text
+    ((place, code, message, told_advice),) = of_branches(texts, dev=environment)
+    assert (place, code) == (f"main:{FOLDER}{start}", "workflow-not-started")
+    assert f"cannot start {name}.yaml" in message
+    assert told_advice == advice.format(FOLDER)
+
+
+def test_a_workflow_that_is_started_by_another_name() -> None:
+    texts = sound()
+    texts[f"{FOLDER}deploy.yaml"] = texts.pop(f"{FOLDER}cd.yaml")
+    for starter in ("ci", "check-promote", "poll"):
+        texts[f"{FOLDER}{starter}.yaml"] = texts[f"{FOLDER}{starter}.yaml"].replace(
+            "          app-id:", "          cd-workflow: deploy.yaml\n          app-id:"
+        )
+    assert of_branches(texts) == []
+
+
+def test_a_branch_whose_pushes_start_nothing() -> None:
+    environment = sound("control-plane-environment")
+    without = {path: text for path, text in environment.items() if "start-schedule" not in path}
+    (fault,) = of_branches(sound(), dev=environment, stage=without)
+    assert fault[:2] == ("stage:", "workflow-not-started")
+    assert fault[3].startswith(f"git checkout dev -- {FOLDER}start-schedule.yaml")
+    assert len(of_branches(sound(), dev=without, stage=without)) == 2
+    assert of_branches(sound(), dev={}, stage={}) == []  # poll alone does it
+
+
+@pytest.mark.parametrize("folder", [".github/workflow/", ".github/", f"{FOLDER}kalypso/"])
+def test_a_folder_that_github_does_not_read(folder: str) -> None:
+    texts = {path.replace(FOLDER, folder): text for path, text in sound().items()}
+    faults = of_branches(texts, dev=sound("control-plane-environment"))
+    assert [(place, code) for place, code, _, _ in faults] == [
+        (f"main:{folder}cd.yaml", "workflow-invalid")
+    ]
+    assert faults[0][3] == f"git mv {folder}*.y*ml {FOLDER}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("environment: $", "enviroment: $"), ("manifests: strict", "manifests: stict")],
+)
+def test_what_makes_every_run_fail_is_an_error(old: str, new: str) -> None:
+    texts = edited("schedule", f"          {old}", f"          {new}")
+    files = BranchWorkflows("acme/control-plane", "main", texts)
+    assert [item.level for item in faults_of_workflows(files, "control-plane", "main")] == ["error"]

@@ -332,6 +332,10 @@ class GitRepository:
 
         return read_line_log(run, commit, after)
 
+    def parent(self, commit: str) -> str:
+        """Return the first parent of a commit; "" without one."""
+        return self._commit(f"{commit}^1")
+
     def last_changed(self, commit: str, paths: Sequence[str]) -> tuple[str, frozenset[str]]:
         """Return the newest commit that changed one of these files, and those that it changed.
 

@@ -22,8 +22,14 @@ from kalypso_actions.commands.shared.reading.document_reader import (
     read_branch,
 )
 from kalypso_actions.commands.shared.reading.snapshot import read_snapshot
+from kalypso_actions.commands.shared.workflow_templates import (
+    faults_of_branches,
+    read_workflows,
+)
 from kalypso_actions.comparison.differences import changed_settings
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, distinct
+from kalypso_actions.fleet.named_branches import main_base, older_commit
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.inputs.chain import PreviewInputs
@@ -275,9 +281,12 @@ def read_sides(
     trust({change.url, *(url for side in read for url in side.repositories())})
     environments = []
     for name in names:
+        known = len(sides.warnings(name))
         base, promoted = bases.get(name, (None, None))
         head = sides.read(after[name], change.head) if name in after else None
-        warnings = sides.warnings(name)
+        warnings = sides.warnings(name)[:known]
+        findings_after.warnings += sides.warnings(name)[known:]  # of what only the head names
+        findings_after.warnings += sides.older(base, head)
         environments.append(
             EnvironmentSides(name, base or _absent(head), head or _absent(base), promoted, warnings)
         )
@@ -333,7 +342,9 @@ def _environments(
     main = _reading(reader, change, change.main, ".", main_commit)
     environments, _ = environments_among(main.documents)  # the findings have its problems
     if change.is_main:
-        return environments, validate_branches([main]), environments
+        found = validate_branches([main])
+        _add_workflow_faults(found, reader, change, commit)
+        return environments, found, environments
     own = {
         name: item
         for name, item in environments.items()
@@ -341,7 +352,24 @@ def _environments(
     }
     paths = sorted({item.control_plane.path for item in own.values()})
     readings = [_reading(reader, change, change.branch, path, commit) for path in paths]
-    return own, validate_change([main, *readings, *others.values()], main_commit), environments
+    found = validate_change([main, *readings, *others.values()], main_commit)
+    _add_workflow_faults(found, reader, change, commit)
+    return own, found, environments
+
+
+def _add_workflow_faults(
+    found: Diagnostics, reader: Reader, change: ChangedBranch, commit: str
+) -> None:
+    """Add what breaks the chain in the workflow files of the changed branch at a commit."""
+
+    def workflows(branch: str, commit: str) -> BranchWorkflows:
+        files = reader.repositories.open(change.url, branch=branch, commit=commit)
+        return BranchWorkflows(change.url, branch, read_workflows(files))
+
+    main = workflows(change.main, commit if change.is_main else change.head_of_main)
+    own = () if change.is_main else (workflows(change.branch, commit),)
+    for finding in distinct(faults_of_branches(main, own)):
+        (found.problems if finding.level == "error" else found.warnings).append(finding)
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
@@ -386,6 +414,19 @@ class _SideReader:
         """Return the warnings of GitOps branches that could not be read."""
         trees = self._base_trees.get(environment)
         return tuple(trees.warnings) if trees else ()
+
+    def older(self, base: Side | None, head: Side | None) -> Iterator[Finding]:
+        """Yield the finding of a change that takes commits of main away without a hold."""
+        before = base.promoted_commit if base else None
+        own = head.snapshot.own if head and head.snapshot else None
+        main = main_base(own) if own else None
+        if self.change.is_main or not (before and own and main and main.commit):
+            return
+        if main.commit != before:
+            distance, url = self.reader.repositories.distance, self.change.url
+            taken = distance(url, main.commit, before)
+            if taken and not distance(url, before, main.commit):
+                yield from older_commit(main, before, taken, own)
 
     def _side(self, environment: Environment, commit: str) -> Side:
         change = self.change

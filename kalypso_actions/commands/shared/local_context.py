@@ -216,7 +216,7 @@ def _source_ignored(message: str, where: Location, advice: str) -> Finding:
 def _urls(reading: Reading) -> Iterator[str]:
     for document in reading.documents:
         match document.body:
-            case {"kind": "BaseRepo", "spec": {"repo": str(url)}}:
+            case {"kind": "BaseRepo" | "GitOpsRepo", "spec": {"repo": str(url)}}:
                 yield url
             case {"kind": "WorkloadRegistration", "spec": {"workload": {"repo": str(url)}}}:
                 yield url
@@ -357,6 +357,21 @@ class CurrentClone:
                 "branch-behind",
                 level="warning",
             )
+
+    def file_before(self, path: str) -> bytes:
+        """Return the earlier content of a file of the working tree: before the last change of it.
+
+        b"" if there was none.
+        """
+        commit = self.repository.checked_out_commit
+        head = self.repository.at_commit(commit)
+        if not _differs(self.working_tree.entries().get(path), head.entries().get(path)):
+            changed, _ = self.repository.last_changed(commit, (path,))
+            parent = self.repository.parent(changed) if changed else ""
+            if not parent:
+                return b""
+            head = self.repository.at_commit(parent)
+        return head.read([path])[path] if path in head.entries() else b""
 
     def newer(self, branch: str, one: str, other: str) -> str:
         """Return the file of a branch that has changed last; "" if both have, or neither.

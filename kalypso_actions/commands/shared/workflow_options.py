@@ -20,6 +20,7 @@ from kalypso_actions.clients.git import GitRepository, is_path, is_repository
 from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
+from kalypso_actions.commands.shared.workflow_templates import our_actions
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.workflow_files import FOLDER
 
@@ -42,12 +43,17 @@ class WorkflowOptions:
 
 
 def workflow_options(
-    place: str, names: Collection[str], programs: Programs, *, is_current: bool = False
+    place: str,
+    names: Collection[str],
+    programs: Programs,
+    *,
+    is_current: bool = False,
+    skips_invalid: bool = False,
 ) -> WorkflowOptions:
     """Return these options as main's workflow files give them; none without a repository there.
 
     `is_current`: the place is the clone that contains the current folder, whose working tree is
-    read if main is checked out.
+    read if main is checked out. A command that tells of invalid values itself `skips_invalid`.
     """
     path = Path(place)
     if not place or not is_path(place) or not is_repository(path):
@@ -61,10 +67,12 @@ def workflow_options(
         texts = files.read(paths)
     except KalypsoError:
         return WorkflowOptions()  # whatever reads the control plane reports the error
-    return options_of(texts, main, names)
+    return options_of(texts, main, names, skips_invalid=skips_invalid)
 
 
-def options_of(texts: Mapping[str, bytes], main: str, names: Collection[str]) -> WorkflowOptions:
+def options_of(
+    texts: Mapping[str, bytes], main: str, names: Collection[str], *, skips_invalid: bool = False
+) -> WorkflowOptions:
     """Return the options of workflow files by path; `main` is the branch that has them."""
     steps: dict[str, Steps] = {}
     for path, text in sorted(texts.items()):
@@ -84,6 +92,8 @@ def options_of(texts: Mapping[str, bytes], main: str, names: Collection[str]) ->
             reason = f"steps of {action} give different values"
         elif "${{" in (value := choices.pop()):
             reason = f"{action} gets it from an expression"
+        elif skips_invalid and value not in _valid(action, name, value):
+            reason = f"{value!r} is none of {', '.join(_valid(action, name, value))}"
         else:
             values[name] = value
             used[path] = None
@@ -94,6 +104,11 @@ def options_of(texts: Mapping[str, bytes], main: str, names: Collection[str]) ->
         shown = ", ".join(f"{name} {value}" for name, value in values.items())
         lines.insert(0, f"As in {', '.join(used)} on {main}: {shown}.")
     return WorkflowOptions(values, tuple(used), tuple(lines))
+
+
+def _valid(action: str, name: str, value: str) -> Collection[str]:
+    """Return the values that an input takes; this one, if it takes any."""
+    return our_actions()[action].choices.get(name, (value,))
 
 
 def _steps(text: bytes) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -13,13 +13,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args, get_origin
+
+from pydantic import BaseModel
 
 import kalypso_actions
-from kalypso_actions.commands.registry import COMMANDS
-from kalypso_actions.doctor_rules.workflow_faults import workflow_faults
+from kalypso_actions.commands.registry import COMMANDS, CONTROL_PLANE, Permission
+from kalypso_actions.doctor_rules.workflow_faults import (
+    misplaced_workflows,
+    unstarted_branches,
+    workflow_faults,
+    workflow_names,
+)
+from kalypso_actions.doctor_rules.workflow_steps import OurAction
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.errors import Finding
 from kalypso_actions.inputs.local import DEFAULT_ACTION
@@ -40,6 +50,9 @@ Place = Literal[
 INPUTS_OF_LAUNCH: Final = frozenset({"wheelhouse", "plugins"})
 """The inputs of actions that install kalypso, beside those of the command."""
 
+ALWAYS_AT_LAST: Final = "the branch has the commit"
+"""The condition of a permission that each promotion needs in the end."""
+
 PACKAGE: Final = Path(kalypso_actions.__file__).parent
 
 
@@ -55,34 +68,105 @@ def workflow_files(place: Place, marks: Placeholders) -> dict[str, str]:
 
 
 def faults_of_workflows(
-    files: BranchWorkflows, place: Place, main: str, names: Collection[str] = ()
+    files: BranchWorkflows,
+    place: Place,
+    main: str,
+    names: Collection[str] = (),
+    default_files: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Return what breaks the chain in the workflow files of a branch.
 
-    `names` are those of the workflows on `main`, the default branch, for any other branch.
+    `names` and `default_files` are the names and paths of the workflows on `main`, the default
+    branch; None if they are unknown.
     """
-    actions, _, ref = DEFAULT_ACTION.partition("@")
-    ours = workflow_files(place, Placeholders(actions, ref, "acme/control-plane"))
+    if place == "control-plane" and default_files is None:
+        default_files = files.texts
+    repository, _, ref = DEFAULT_ACTION.partition("@")
+    ours = workflow_files(place, Placeholders(repository, ref, "acme/control-plane"))
     if place != "gitops":
         ours = dict(for_branch(ours, main))
-    return tuple(workflow_faults(files, ours, main, inputs_of_actions(), names=names))
+    actions = our_actions("GitOps repositories" if place == "gitops" else CONTROL_PLANE)
+    faults = workflow_faults(files, ours, main, actions, names=names, default_files=default_files)
+    return tuple(faults)
 
 
-def inputs_of_actions() -> dict[str, Collection[str]]:
-    """Return the names of the inputs of our actions."""
+def faults_of_branches(
+    main: BranchWorkflows, environments: Iterable[BranchWorkflows]
+) -> Iterator[Finding]:
+    """Yield what breaks the chain in the workflow files of main and of environments' branches."""
+    of_main = faults_of_workflows(main, "control-plane", main.branch)
+    yield from of_main
+    misplaced = [*misplaced_workflows(main)]
+    yield from misplaced
+    cannot = " cannot start "
+    absent = {item.message.partition(cannot)[2] for item in of_main} - {""}
+    names = workflow_names(main.texts.values())
+    own = list(environments)
+    for files in own:
+        place: Place = "control-plane-environment"
+        known = None if misplaced else main.texts
+        for finding in faults_of_workflows(files, place, main.branch, names, known):
+            if finding.message.partition(cannot)[2] not in absent:  # main has the finding
+                yield finding
+    yield from unstarted_branches(main, own)
+
+
+@lru_cache(maxsize=2)
+def our_actions(place: str = CONTROL_PLANE) -> Mapping[str, OurAction]:
+    """Return what our actions take, and the permissions that a job of this place needs.
+
+    Without some permissions, a run only warns, or does less; these are left out.
+    """
     return {
-        name: {field.replace("_", "-") for field in command.model.model_fields} | INPUTS_OF_LAUNCH
+        name: OurAction(
+            frozenset(field.replace("_", "-") for field in command.model.model_fields)
+            | INPUTS_OF_LAUNCH,
+            frozenset(_required(command.model)),
+            dict(_choices(command.model)),
+            {
+                field_name.replace("_", "-"): field.default
+                for field_name, field in command.model.model_fields.items()
+                if isinstance(field.default, str)
+            },
+            _needed(command.permissions, place),
+            _needed(command.verify_only, place),
+        )
         for name, command in COMMANDS.items()
-        if command.icon
+        if command.icon or name == "start-schedule"
     }
 
 
+def _required(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if field.is_required() and name != "control_plane":
+            yield name.replace("_", "-")
+
+
+def _choices(model: type[BaseModel]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for name, field in model.model_fields.items():
+        if get_origin(field.annotation) is Literal:
+            yield name.replace("_", "-"), get_args(field.annotation)
+
+
+def _needed(rows: Iterable[Permission], place: str) -> dict[str, tuple[str, str]]:
+    needed: dict[str, tuple[str, str]] = {}
+    for row in rows:
+        is_needed = row.only in {"", ALWAYS_AT_LAST} and "; else " not in row.reason
+        if row.place == place and is_needed and needed.get(row.name, ("", ""))[0] != "write":
+            needed[row.name] = row.level, row.reason
+    return needed
+
+
 def read_workflows(files: RevisionFiles) -> dict[str, str]:
-    """Read the files of a commit below `.github/workflows`, by path. Raises KalypsoError."""
+    """Read the files of a commit below `.github/workflows`, by path. Raises KalypsoError.
+
+    YAML files in other folders of `.github` may be workflows that are misplaced.
+    """
     paths = [
         path
         for path, entry in files.entries().items()
-        if path.startswith(FOLDER) and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
+        if (path.startswith(FOLDER) or re.fullmatch(r"\.github/[^/]+/[^/]+\.ya?ml", path))
+        and entry.mode in {FILE_MODE, EXECUTABLE_MODE}
     ]
     contents = files.read(paths)
     return {path: contents[path].decode("utf-8", "replace") for path in paths}

@@ -235,7 +235,9 @@ def test_tokens_and_secrets_as_the_templates_offer_them(healthy: Acme) -> None:
     proposes = ((r"# (mode: )", r"\1"), (r"( *)(actions: write)", r"\1\2\n\1pull-requests: write"))
     for file in ("ci", "poll", "schedule"):
         change(healthy, CONTROL_PLANE, "main", file, *BY_TOKEN)
-    change(healthy, CONTROL_PLANE, "main", "check-promote", *BY_TOKEN, *by_secret)
+    own_token = (r"app-private-key: .*", "token: ${{ secrets.GITOPS_REPO_TOKEN }}")
+    no_app = (r"(?m)^ *app-id: .*\n", "")
+    change(healthy, CONTROL_PLANE, "main", "check-promote", own_token, no_app, *by_secret)
     change(healthy, CONTROL_PLANE, "main", "cd", *proposes)
     copied = f"{WORKFLOWS}/start-schedule.yaml"
     assert lines(healthy.doctor(), "warning") == [

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import GitRepository, is_repository
+from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.errors import KalypsoError, Problem, UsageError
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
-from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.layout import (
     PLACEMENTS_FILE,
@@ -85,12 +87,40 @@ class ReadableBaseTrees:
             self.warnings += [
                 Problem(
                     f"what would change in {target.repo} is not known: {problem.message}",
-                    gitops_repo.where,
+                    target.culprit(problem.message, gitops_repo.where),
                     problem.advice,
+                    "gitops-branch-unreadable",
                 )
                 for problem in error.problems
             ]
             return None
+
+
+def unreadable_branches(
+    readings: Iterable[Reading], repositories: Repositories, *, is_connected: bool
+) -> Iterator[Finding]:
+    """Yield a warning for each GitOpsRepo whose repository or branch does not exist.
+
+    Only repositories on this machine are looked at, unless a token `is_connected`.
+    """
+    for document in (item for reading in readings for item in reading.documents):
+        repo = parse_document(document, Diagnostics()) if document.kind == "GitOpsRepo" else None
+        if not isinstance(repo, GitOpsRepo):
+            continue
+        target = repo.target
+        if is_connected or repositories.is_at_hand(target.repo, target.branch):
+            try:
+                repositories.open(target.repo, branch=target.branch)
+            except KalypsoError as error:
+                fault = error.problem
+                if not is_unreachable(error):
+                    yield Finding(
+                        f"GitOpsRepo {repo.name!r}: {target.repo}: {fault.message}",
+                        target.culprit(fault.message, repo.where),
+                        fault.advice,
+                        "gitops-branch-unreadable",
+                        level="warning",
+                    )
 
 
 def open_gitops(

@@ -1,0 +1,97 @@
+"""Workflow files as YAML nodes, with their lines.
+
+for key, job in file.jobs():
+    yield file.finding("…", key, "…", "workflow-invalid")
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import yaml
+
+from kalypso_actions.doctor_rules.workflows import BranchWorkflows
+from kalypso_actions.errors import Finding, Level, Location
+
+NOT_STARTED: Final = "workflow-not-started"
+EXPRESSION: Final = "workflow-expression-unknown"
+INPUT: Final = "workflow-input-unknown"
+INVALID: Final = "workflow-invalid"
+PERMISSION: Final = "workflow-permission-missing"
+
+MOST_FILES: Final = 256
+"""Workflow files to remember: a fleet of fifty environments has two of ours on each branch."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowFile:
+    """A workflow file of ours."""
+
+    files: BranchWorkflows
+    path: str
+    text: str
+    root: yaml.Node
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return self.path.rpartition("/")[2]
+
+    def finding(
+        self, message: str, node: yaml.Node, advice: str, code: str, level: Level = "warning"
+    ) -> Finding:
+        """Return a finding at a node."""
+        mark = node.start_mark
+        where = place_of(self.files, self.path, mark.line + 1, mark.column + 1)
+        return Finding(message, where, advice, code, level=level)
+
+    def jobs(self) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+        """Return the jobs, each with the node of its name."""
+        return pairs(get(self.root, "jobs"))
+
+
+@lru_cache(maxsize=MOST_FILES)
+def composed(text: str) -> yaml.Node | None:
+    """Return the nodes of a workflow file; each rule asks for them. Raises YAMLError."""
+    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    return node
+
+
+def place_of(files: BranchWorkflows, path: str, line: int, column: int) -> Location:
+    """Return a place in a file of a branch."""
+    return Location(files.repository, path, line, column, files.branch)
+
+
+def pairs(node: yaml.Node | None) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+    """Return the keys of a mapping with their values; none of another node."""
+    if not isinstance(node, yaml.MappingNode):
+        return []
+    return [(key, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+
+
+def get(node: yaml.Node | None, name: str) -> yaml.Node | None:
+    """Return the value of a key; None without one."""
+    return next((value for key, value in pairs(node) if key.value == name), None)
+
+
+def items(node: yaml.Node | None) -> list[yaml.Node]:
+    """Return the items of a list; none of another node."""
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def scalars(node: yaml.Node | None) -> list[yaml.ScalarNode]:
+    """Return a text, or the texts of a list, as nodes."""
+    nodes = node.value if isinstance(node, yaml.SequenceNode) else [node]
+    return [each for each in nodes if isinstance(each, yaml.ScalarNode)]
+
+
+def texts_of(node: yaml.Node | None) -> list[str]:
+    """Return a text, or the texts of a list."""
+    return [each.value for each in scalars(node)]
+
+
+def text_of(node: yaml.Node | None) -> str:
+    """Return a text; "" for another node."""
+    return str(node.value) if isinstance(node, yaml.ScalarNode) else ""

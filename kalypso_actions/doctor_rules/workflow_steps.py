@@ -1,0 +1,367 @@
+"""What our actions need in the steps and jobs of workflow files, and the keys that GitHub takes.
+
+findings = step_faults(files, actions, templates)
+findings = syntax_faults(file)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import yaml
+
+from kalypso_actions.doctor_rules.workflow_nodes import (
+    EXPRESSION,
+    INPUT,
+    INVALID,
+    NOT_STARTED,
+    PERMISSION,
+    WorkflowFile,
+    get,
+    items,
+    pairs,
+    text_of,
+)
+from kalypso_actions.errors import Finding
+from kalypso_actions.model.counts import MAX_LISTED, abbreviated
+from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.workflow_files import ACTIONS, FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class OurAction:
+    """What one of our actions takes, and what it needs.
+
+    `choices` are the values of inputs that have no others, `defaults` those of optional inputs.
+    `permissions` have the level and the reason of each permission that the job's token needs, where
+    the job runs in a control plane; `verify_only` those with the input `verify-only`.
+    """
+
+    inputs: frozenset[str]
+    required: frozenset[str] = frozenset()
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    defaults: Mapping[str, str] = field(default_factory=dict)
+    permissions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    verify_only: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+Actions = Mapping[str, OurAction]
+
+
+class _Step(NamedTuple):
+    """A step that uses one of our actions."""
+
+    file: WorkflowFile
+    job: tuple[yaml.ScalarNode, yaml.Node]
+    action: str
+    uses: yaml.Node
+    inputs: dict[str, tuple[yaml.ScalarNode, yaml.Node]]
+
+    def value(self, name: str) -> str:
+        """Return the text of an input; "" if it is not given."""
+        return text_of(self.inputs[name][1]) if name in self.inputs else ""
+
+
+_USES: Final = re.compile(rf"/actions/({ACTIONS})@")
+_ROOT: Final = re.compile(r"/kalypso-actions@")
+EXPRESSION_START: Final = "${{"
+
+
+def _steps(file: WorkflowFile) -> Iterator[_Step]:
+    for job in file.jobs():
+        for step in items(get(job[1], "steps")):
+            uses = get(step, "uses")
+            inputs = {key.value: (key, value) for key, value in pairs(get(step, "with"))}
+            match = _USES.search(text_of(uses))
+            action = match[1] if match else ""
+            if not match and _ROOT.search(text_of(uses)) and "run" in inputs:
+                action = text_of(inputs["run"][1]).split(" ")[0]  # the action at the root
+            if action and uses is not None:
+                yield _Step(file, job, action, uses, inputs)
+
+
+def step_faults(
+    files: Sequence[WorkflowFile],
+    actions: Actions,
+    templates: Mapping[str, str],
+) -> Iterator[Finding]:
+    """Yield what is wrong with the inputs, permissions and secrets of our actions on a branch."""
+    steps = [step for file in files for step in _steps(file)]
+    for step in steps:
+        if step.action in actions and _USES.search(text_of(step.uses)):
+            yield from _inputs(step, actions[step.action])
+    yield from _permissions(steps, actions)
+    yield from _differing_options(steps, actions)
+    yield from _names(files, templates)
+
+
+def _inputs(step: _Step, action: OurAction) -> Iterator[Finding]:
+    """Report misspelled and missing inputs, and values that an input does not take.
+
+    GitHub only warns of unknown inputs in the log; the action refuses the others.
+    """
+    missing = {name for name in action.required if not step.value(name)}
+    for name, (key, value) in step.inputs.items():
+        near = nearest(name, action.inputs) if name not in action.inputs else ""
+        if near:
+            lacks = f", and needs {near}: every run fails" if near in missing else ""
+            yield step.file.finding(
+                f"the action {step.action} has no input {name!r}{lacks}",
+                key,
+                f"did you mean {near}?",
+                INPUT,
+                "error" if lacks else "warning",
+            )
+            missing -= {near}
+        choices, text = action.choices.get(name, ()), text_of(value)
+        if choices and text and EXPRESSION_START not in text and text not in choices:
+            near = nearest(text, choices)
+            known = f"{name} is one of {', '.join(choices)}"
+            yield step.file.finding(
+                f"the action {step.action} refuses {name}: {text}; every run fails",
+                value,
+                f"did you mean {near}? The input {known}" if near else f"the input {known}",
+                INPUT,
+                "error",
+            )
+    for name in sorted(missing):
+        yield step.file.finding(
+            f"the action {step.action} needs the input {name}: every run fails",
+            step.inputs[name][0] if name in step.inputs else step.uses,
+            f"add {name} below with:",
+            INPUT,
+            "error",
+        )
+
+
+LEVELS: Final = {"none": 0, "read": 1, "write": 2}
+
+_TOKENS: Final = ("app-id", "token", "github-token")
+"""The inputs by which a step uses another token than that of its job."""
+
+
+def _permissions(steps: Iterable[_Step], actions: Actions) -> Iterator[Finding]:
+    """Report permissions that a job's token lacks, once for each job."""
+    needed: dict[int, dict[str, tuple[str, str]]] = {}
+    jobs: dict[int, _Step] = {}
+    for step in steps:
+        action = actions.get(step.action)
+        if action is None or any(name in step.inputs for name in _TOKENS):
+            continue
+        is_verifying = step.value("verify-only") == "true"
+        of_job = needed.setdefault(id(step.job[1]), {})
+        jobs.setdefault(id(step.job[1]), step)
+        for name, row in (action.verify_only if is_verifying else action.permissions).items():
+            if LEVELS[row[0]] > LEVELS[of_job.get(name, ("none", ""))[0]]:
+                of_job[name] = row
+    for key, step in jobs.items():
+        node = get(step.job[1], "permissions") or get(step.file.root, "permissions")
+        given = _given(node)
+        lacking = {
+            name: row
+            for name, row in needed[key].items()
+            if given is not None and LEVELS[row[0]] > LEVELS.get(given.get(name, "none"), 2)
+        }
+        if lacking:
+            lines = [f"{name}: {level}" for name, (level, _) in lacking.items()]
+            reasons = "; ".join(f"{step.action} {reason}" for _, reason in lacking.values())
+            yield step.file.finding(
+                f"the job {step.job[0].value!r} lacks the permission {', '.join(lines)}: {reasons}",
+                get(step.job[1], "permissions") or step.job[0],
+                f"add {', '.join(lines)} below permissions: of this job",
+                PERMISSION,
+            )
+
+
+def _given(node: yaml.Node | None) -> dict[str, str] | None:
+    """Return the levels of permissions; None if the repository's setting decides, or all are."""
+    if isinstance(node, yaml.MappingNode):
+        return {key.value: text_of(value) for key, value in pairs(node)}
+    if text_of(node) == "read-all":
+        names = ("actions", "checks", "contents", "pull-requests", "statuses")
+        return dict.fromkeys(names, "read")
+    return None
+
+
+SHARED_OPTIONS: Final = (
+    "manifests",
+    "missing-values",
+    "scheduler",
+    "namespace-scheme",
+    "config-file",
+)
+"""The inputs by which the same fleet has other findings or files."""
+
+
+def _differing_options(steps: Sequence[_Step], actions: Actions) -> Iterator[Finding]:
+    """Report options of ci and preview that schedule has not: they check another result."""
+    for name in SHARED_OPTIONS:
+        of_schedule = [step for step in steps if step.action == "schedule"]
+        values = {_option(step, name, actions) for step in of_schedule}
+        wanted = values.pop() if len(values) == 1 else None
+        for step in steps if wanted is not None else ():
+            given = _option(step, name, actions) if step.action in {"ci", "preview"} else None
+            if given is None or given == wanted or EXPRESSION_START in f"{given}{wanted}":
+                continue
+            shown = [each or "the default" for each in (given, wanted)]
+            yield step.file.finding(
+                f"{step.action} checks with {name}: {shown[0]}, but schedule has {shown[1]}",
+                step.inputs[name][1] if name in step.inputs else step.uses,
+                f"write {name}: {wanted}" if wanted else f"remove {name}",
+                INPUT,
+            )
+
+
+def _option(step: _Step, name: str, actions: Actions) -> str | None:
+    """Return the value of an option, or its default.
+
+    None if the action does not take it, or if its name or value has a finding of its own.
+    """
+    action = actions.get(step.action)
+    if action is None or name not in action.inputs:
+        return None
+    if any(nearest(key, action.inputs) == name for key in step.inputs.keys() - action.inputs):
+        return None
+    value = step.value(name) or action.defaults.get(name, "")
+    return value if value in action.choices.get(name, (value,)) else None
+
+
+def missing_starts(
+    files: Iterable[WorkflowFile], actions: Actions, present: Collection[str]
+) -> list[tuple[str, Finding]]:
+    """Return the names of workflow files that our actions start and that the branch lacks.
+
+    Each has its finding, at the first step that starts it. `present` are the paths of the default
+    branch, where GitHub looks for them.
+    """
+    by_name: dict[str, list[tuple[_Step, str]]] = {}
+    steps = [step for file in files for step in _steps(file)]
+    for step in steps:
+        action = actions.get(step.action)
+        for name in sorted(action.inputs) if action else ():
+            default = action.defaults.get(name, "") if action else ""
+            if name.endswith("-workflow") and step.value("start-cd") != "false":
+                value = step.value(name) or default
+                if value and EXPRESSION_START not in value:
+                    by_name.setdefault(value, []).append((step, name))
+    found: list[tuple[str, Finding]] = []
+    for file, starters in by_name.items():
+        other = file.removesuffix(".yaml") + ".yml"
+        if {f"{FOLDER}{file}", f"{FOLDER}{other}"} & {*present}:
+            continue
+        step, name = starters[0]
+        started = name.removesuffix("-workflow")
+        same = next((each.file for each in steps if each.action == started), None)
+        who = abbreviated(list(dict.fromkeys(each.action for each, _ in starters)), MAX_LISTED)
+        advice = f"restore {FOLDER}{file}, or write it by kalypso init --update-workflows"
+        if same and f"{FOLDER}{file}" != same.path:
+            advice = f"rename it: git mv {same.path} {FOLDER}{file}; or add {name}: {same.name}"
+        finding = step.file.finding(
+            f"{who} cannot start {file}: the default branch has no such workflow",
+            step.inputs[name][1] if name in step.inputs else step.uses,
+            advice,
+            NOT_STARTED,
+        )
+        found.append((file, finding))
+    return found
+
+
+_NAME: Final = re.compile(r"\b(secrets|vars)\.([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def _names(files: Sequence[WorkflowFile], templates: Mapping[str, str]) -> Iterator[Finding]:
+    """Report names of secrets and variables that differ from ours by a slip: they are empty.
+
+    A name that several files have is one that people chose.
+    """
+    ours = {match[0] for text in templates.values() for match in _NAME.finditer(text)}
+    users: dict[str, set[str]] = {}
+    for file in files:
+        for match in _NAME.finditer(file.text):
+            users.setdefault(match[0], set()).add(file.path)
+    for name, paths in users.items():
+        near = misspelled(name, ours) if name not in ours and len(paths) == 1 else ""
+        for file in files if near else ():
+            for node in _nodes(file.root):
+                if name in {match[0] for match in _NAME.finditer(node.value)}:
+                    yield file.finding(
+                        f"{name} is empty, unless a name so like {near} is meant",
+                        node,
+                        f"did you mean {near}?",
+                        EXPRESSION,
+                    )
+
+
+def _nodes(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+    """Yield all texts of a file."""
+    if isinstance(node, yaml.MappingNode):
+        for _, value in node.value:
+            yield from _nodes(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            yield from _nodes(value)
+    elif isinstance(node, yaml.ScalarNode):
+        yield node
+
+
+ROOT_KEYS: Final = frozenset(
+    {
+        *("on", "name", "description", "run-name", "defaults", "env", "permissions"),
+        *("concurrency", "jobs"),
+    }
+)
+CALLING_KEYS: Final = frozenset(
+    {"name", "uses", "with", "secrets", "needs", "if", "permissions", "concurrency", "strategy"}
+)
+JOB_KEYS: Final = frozenset(
+    {
+        *("needs", "if", "strategy", "name", "runs-on", "timeout-minutes", "continue-on-error"),
+        *("cancel-timeout-minutes", "container", "services", "env", "environment", "permissions"),
+        *("concurrency", "outputs", "defaults", "steps", "snapshot"),
+    }
+)
+STEP_KEYS: Final = frozenset(
+    {
+        *("id", "if", "name", "uses", "run", "with", "env", "shell", "working-directory"),
+        *("continue-on-error", "timeout-minutes"),
+    }
+)
+"""The keys that GitHub takes; it refuses a file with others.
+
+https://github.com/actions/languageservices, workflow-parser/src/workflow-v1.0.json
+"""
+
+
+def syntax_faults(file: WorkflowFile) -> Iterator[Finding]:
+    """Report keys that GitHub refuses, jobs without a machine, and steps that do nothing."""
+    yield from _unknown_keys(file, file.root, ROOT_KEYS, "a workflow")
+    for key, job in file.jobs():
+        is_call = get(job, "uses") is not None
+        yield from _unknown_keys(
+            file, job, CALLING_KEYS if is_call else JOB_KEYS, f"the job {key.value!r}"
+        )
+        given = {each.value for each, _ in pairs(job)}
+        if not is_call and "runs-on" not in given and not nearest("runs-on", given - JOB_KEYS):
+            yield _refused(file, f"the job {key.value!r} has no runs-on", key, "add runs-on:")
+        for step in items(get(job, "steps")):
+            yield from _unknown_keys(file, step, STEP_KEYS, "a step")
+            has = {each.value for each, _ in pairs(step)} & {"uses", "run"}
+            if len(has) != 1 and not {each.value for each, _ in pairs(step)} - STEP_KEYS:
+                message = "a step has both uses and run" if has else "a step has no uses or run"
+                yield _refused(file, message, step, "write one of the two")
+
+
+def _unknown_keys(
+    file: WorkflowFile, node: yaml.Node, known: Collection[str], noun: str
+) -> Iterator[Finding]:
+    for key in (key for key, _ in pairs(node) if key.value not in known):
+        near = nearest(key.value, known)
+        advice = f"write {near}" if near else f"remove it; known are {', '.join(sorted(known))}"
+        yield _refused(file, f"{noun} has no key {key.value!r}", key, advice)
+
+
+def _refused(file: WorkflowFile, message: str, node: yaml.Node, advice: str) -> Finding:
+    return file.finding(f"GitHub does not run {file.path}: {message}", node, advice, INVALID)
