@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 from kalypso_actions.commands.shared.local_context import LocalContext, read_branch_of
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
@@ -84,6 +84,10 @@ def explain(inputs: ExplainInputs, context: LocalContext) -> ExplainDocument:
     )
 
 
+MOST_CHANGES: Final = 20
+"""Branches of changes to look into for an unknown target: each is read and parsed."""
+
+
 def _registered_elsewhere(
     inputs: ExplainInputs, own: EnvironmentReading, reader: Reader, context: LocalContext
 ) -> str:
@@ -99,6 +103,9 @@ def _registered_elsewhere(
         if name != own.name:
             question = f"kalypso explain {name} --target {inputs.target}"
             branches.setdefault(environment.control_plane.branch, question)
+    changes = [name for name in clone.repository.branches() if name not in branches]
+    for name in list(dict.fromkeys(changes))[:MOST_CHANGES]:
+        branches[name] = f"{asked} --base-commit {name}"
     for branch, question in branches.items():
         try:
             reading = reader.documents(RepositoryPath(str(clone.path), branch, "."))

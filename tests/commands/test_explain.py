@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import call_kalypso
-from tests.commands.control_plane_clones import MAIN, URL, branch, environment, make_clone
-from tests.git_repositories import commit_branch
+from tests.commands.control_plane_clones import (
+    FLEET,
+    MAIN,
+    URL,
+    branch,
+    environment,
+    make_clone,
+)
+from tests.git_repositories import commit_branch, git
 
 
 @pytest.fixture
@@ -28,6 +35,24 @@ def test_the_working_tree_of_a_clone(clone: Path) -> None:
     assert lines[0] == "till on store in dev: not assigned"
     assert "nearest miss: policy all: 1 of 2 terms fails  fleet.yaml:11:1" in lines
     assert lines[-1].startswith("  ✗ cluster type  size = small     it is big  fleet.yaml:16:")
+
+
+@pytest.mark.parametrize("is_checked_out", [True, False])
+def test_a_target_that_the_branch_of_a_change_registers(
+    clone: Path, *, is_checked_out: bool
+) -> None:
+    """Commands read the branches of the control plane; the change of a colleague is another one."""
+    git(clone, "checkout", "--quiet", "-b", "change", "origin/main")
+    target = FLEET.split("---\n")[1].replace("name: till", "name: desk")
+    (clone / "desk.yaml").write_text(target, encoding="utf-8")
+    git(clone, "add", "desk.yaml")
+    git(clone, "-c", "user.name=a", "-c", "user.email=a@b.example", "commit", "-qm", "Add a desk")
+    if not is_checked_out:
+        git(clone, "checkout", "--quiet", "dev")
+    asked = "kalypso explain dev --target desk --base-commit change"
+    done = call_kalypso("explain", "dev", "--target", "desk")
+    assert f"the branch change registers it: {asked}" in done.stderr
+    assert call_kalypso(*asked.split(" ")[1:]).returncode == 0
 
 
 def test_a_control_plane_elsewhere_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -108,9 +108,13 @@ def unreadable_branches(
         if not isinstance(repo, GitOpsRepo):
             continue
         target = repo.target
-        if is_connected or repositories.is_at_hand(target.repo, target.branch):
+        is_at_hand = repositories.is_at_hand(target.repo, target.branch)
+        if is_at_hand or is_connected:
             try:
-                repositories.open(target.repo, branch=target.branch)
+                if is_at_hand:
+                    repositories.open(target.repo, branch=target.branch)
+                else:  # the head alone: no file is fetched
+                    repositories.resolve(target.repo, target.branch, target.branch)
             except KalypsoError as error:
                 fault = error.problem
                 if not is_unreachable(error):
