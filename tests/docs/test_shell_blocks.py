@@ -18,7 +18,7 @@ from kalypso_actions.cli.command_list import load
 from tests.command_line import command_named
 from tests.docs.pages import ROOT, Block, Page, pages
 
-WORKFLOWS: Final = ROOT / "workflows-templates" / "control-plane"
+WORKFLOWS: Final = ROOT / "workflows-templates"
 
 BLOCKS: Final = [
     (page, block) for page in pages() for block in page.blocks("sh", "bash", "console")
@@ -67,7 +67,9 @@ def dispatches() -> Iterator[tuple[str, dict[str, str]]]:
 def test_a_workflow_that_is_started_takes_these_inputs(
     workflow: str, inputs: dict[str, str]
 ) -> None:
-    described: dict[Any, Any] = yaml.safe_load((WORKFLOWS / workflow).read_text(encoding="utf-8"))
+    places = (WORKFLOWS / "control-plane", WORKFLOWS / "application-source")
+    file = next(folder / workflow for folder in places if (folder / workflow).exists())
+    described: dict[Any, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     dispatch = described[True]["workflow_dispatch"] or {}  # YAML 1.1 reads `on` as true
     known = dispatch.get("inputs", {})
     assert set(inputs) <= set(known)

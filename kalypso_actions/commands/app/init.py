@@ -192,8 +192,11 @@ def app_register(inputs: AppRegisterInputs, variables: Mapping[str, str]) -> App
     lines: tuple[str, ...] = ()
     if inputs.control_plane:
         words = ["kalypso", "app", "register", "--source-repository", inputs.source_repository]
-        words += ["--workspace", inputs.workspace, "--source-branch", inputs.source_branch]
-        words += ["--workload-path", inputs.workload_path]
+        words += ["--workspace", inputs.workspace]
+        others = {"source_branch": "--source-branch", "workload_path": "--workload-path"}
+        for field, option in others.items():
+            if field in inputs.model_fields_set:
+                words += [option, getattr(inputs, field)]
         folder, branch = inputs.control_plane.partition("/")[2], f"register-{name.lower()}"
         lines = (
             f"gh repo clone {inputs.control_plane} && cd {folder} && git switch -c {branch}",

@@ -65,8 +65,10 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
         yield Shop(acme)
 
 
+PREVIEWS = [f"add {WORKFLOWS}/{name}.yml" for name in ("preview-comment", "preview")]
 OF_SOURCE = [
     *(f"add {WORKFLOWS}/{name}.yml" for name in ("ci", "deploy", "poll", "post-deployment")),
+    *PREVIEWS,
     "add .github/kalypso/environments.yaml",
     "add README.md",
     "add helm/Chart.yaml",
@@ -74,7 +76,7 @@ OF_SOURCE = [
     "add helm/values.yaml",
     "add workload/workload.yaml",
 ]
-NOTIFY_CONFIGS = f"add {WORKFLOWS}/notify-on-config-change.yml"
+NOTIFY_CONFIGS = [f"add {WORKFLOWS}/{name}.yml" for name in ("notify-on-config-change", "preview")]
 NOTIFY_GITOPS = f"add {WORKFLOWS}/notify-on-pr.yml"
 
 
@@ -83,8 +85,8 @@ def test_empty_repositories_become_an_application(shop: Shop, tmp_path: Path) ->
     shop.create()
     document = shop.init()
     assert outline(document) == {
-        **{f"{CONFIGS}@{name}": [NOTIFY_CONFIGS, "add web/values.yaml"] for name in RENDERED},
-        f"{CONFIGS}@main": [NOTIFY_CONFIGS, "add README.md"],
+        **{f"{CONFIGS}@{name}": [*NOTIFY_CONFIGS, "add web/values.yaml"] for name in RENDERED},
+        f"{CONFIGS}@main": [*NOTIFY_CONFIGS, "add README.md"],
         **{f"{GITOPS}@{name}": [NOTIFY_GITOPS] for name in RENDERED},
         f"{GITOPS}@main": [NOTIFY_GITOPS, "add README.md"],
         f"{SOURCE}@main": OF_SOURCE,
@@ -143,14 +145,15 @@ def test_in_upstreams_set_up_the_build_and_the_branches_of_people_stay(shop: Sho
     sandbox.commit(GITOPS, {"eu/gen_manifests.yaml": "a: 1\n"}, branch="dev")
     document = shop.init(environments="dev")
     assert outline(document) == {
-        f"{CONFIGS}@dev": [f"replace {config}"],
-        f"{CONFIGS}@main": [NOTIFY_CONFIGS, "add README.md"],
+        f"{CONFIGS}@dev": [f"replace {config}", NOTIFY_CONFIGS[1]],
+        f"{CONFIGS}@main": [*NOTIFY_CONFIGS, "add README.md"],
         f"{GITOPS}@dev": [NOTIFY_GITOPS],
         f"{GITOPS}@main": [NOTIFY_GITOPS, "add README.md"],
         f"{SOURCE}@main": [
             f"add {WORKFLOWS}/deploy.yml",
             f"add {WORKFLOWS}/poll.yml",
             f"replace {WORKFLOWS}/post-deployment.yml",
+            *PREVIEWS,
             f"delete {WORKFLOWS}/cd.yml",
             "add .github/kalypso/environments.yaml",
         ],
