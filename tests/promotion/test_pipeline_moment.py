@@ -302,8 +302,8 @@ LET_IN = ("a run", f"of cd with {CHANGE}, which poll starts: the policy lets it 
     "status tells what held a commit when cd looked",
     turned(
         "kalypso_actions.promotion.pipeline_moment._kept_out",
-        "verdict.description}",
-        "posted.description.removeprefix('Waiting: ')}",
+        "verdict.description",
+        "posted.description.removeprefix('Waiting: ')",
     ),
     case="another hold",
 )

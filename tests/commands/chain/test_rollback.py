@@ -429,8 +429,8 @@ def test_a_person_starts_the_workflow_and_follows_it(acme: Organisation, end: st
     "a person's dry run asks what the person has deployed",
     turned(
         "kalypso_actions.commands.shared.entry.read_verdict",
-        "table.context(name), any_app=True",
-        "table.context(name)",
+        "goes_back and was_deployed(context, commit, table.context(name), any_app=True)",
+        "goes_back and was_deployed(context, commit, table.context(name))",
     ),
 )
 def test_requirements_stop_no_dry_run_of_a_person(acme: Organisation) -> None:
