@@ -196,6 +196,32 @@ def test_a_preview_of_an_environments_branch_tells_what_validate_tells(
         assert found(told) <= of_chain(ci_runs.run(acme, dry_run="true").document)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("branch: dev", "branch: develop", "branch"),
+        ("acme/gitops,", "acme/gitop,", "repo"),
+    ],
+)
+def test_a_gitops_branch_that_does_not_exist(
+    acme: Organisation, old: str, new: str, place: str
+) -> None:
+    """The token of the job sees it, and a token at a terminal; a clone cannot know."""
+    text = acme.files("dev", CONTROL_PLANE)["gitops-repo.yaml"]
+    assert old in text
+    number = previews.propose(acme, {"gitops-repo.yaml": text.replace(old, new)}, base="dev")
+    preview = json.loads(previews.run(acme).document.to_json())
+    (warning,) = preview["warnings"]
+    where = warning["where"]
+    assert (warning["code"], where["path"]) == ("gitops-branch-unreadable", "gitops-repo.yaml")
+    line = text.splitlines()[where["line"] - 1]
+    assert line[: where["column"] - 1].endswith(f"{place}: ")
+    acme.merge(number, CONTROL_PLANE)
+    document = local(acme, "validate", "--control-plane", CONTROL_PLANE)
+    assert [item["code"] for item in document["warnings"]] == ["gitops-branch-unreadable"]
+    assert local(acme, "validate")["warnings"] == []
+
+
 def of_chain(document: ChainDocument) -> set[Finding]:
     return found(json.loads(document.to_json()))
 
