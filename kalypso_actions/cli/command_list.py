@@ -427,6 +427,20 @@ machine is verified (sslmode=verify-full).
             "kalypso hub load --record ../record --database-url postgresql:///hub",
         ),
     ),
+    "hub serve": LazyCommand(
+        "github_commands",
+        "Answer questions about the record over HTTP, read-only.",
+        """\
+Serves /v1/state, history, drift, delivery and rollouts, POST /deployment_state,
+/metrics for Prometheus and /healthz, from the record, or from a database that
+hub load fills. Needs the extra `hub-serve`. Without the variable
+KALYPSO_API_TOKEN, only this machine is served.
+""",
+        examples=(
+            "kalypso hub serve --record ../record",
+            "kalypso hub serve --database-url postgresql:///hub --listen 0.0.0.0:8080",
+        ),
+    ),
 }
 """The commands of the group `kalypso hub`."""
 

@@ -31,6 +31,7 @@ from kalypso_actions.inputs.chain import (
     HoldInputs,
     HubFileInputs,
     HubLoadInputs,
+    HubServeInputs,
     ReleaseInputs,
     RollbackInputs,
     StatusInputs,
@@ -248,6 +249,20 @@ class HubLoadCommand(GitHubCommand[HubLoadInputs, HubDocument]):
     def show(self, document: HubDocument) -> None:
         """Print what was loaded."""
         print_hub(stdout(), document)
+
+
+class HubServeCommand(GitHubCommand[HubServeInputs, HubDocument]):
+    """`kalypso hub serve`."""
+
+    model, document, place = HubServeInputs, HubDocument, "hub:hub_serve"
+
+    def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> HubDocument:
+        """Serve until Ctrl-C."""
+        progress.stop()
+        return super().run_with(runtime, progress)
+
+    def print(self, document: HubDocument) -> None:
+        """Print nothing at the end."""
 
 
 class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):

@@ -154,6 +154,12 @@ class PostgresDatabase:
         self.script(f"set local search_path to {self._tables}, pg_temp")
         self.script("set local client_min_messages to warning")
 
+    def read(self) -> None:
+        """Read the tables of one moment until the end of the transaction."""
+        self.script("set transaction isolation level repeatable read read only")
+        self.script(f"set local search_path to {self._tables}")
+        self.script("set local statement_timeout to '30s'")
+
     def rows(self, statement: str, *parameters: object) -> list[Any]:
         """Execute a statement and return its rows."""
         return self._connection.execute(_marked(statement), parameters).fetchall()

@@ -78,7 +78,7 @@ def delivery_entry(found: Figures) -> DeliveryEntry:
 
     return DeliveryEntry.model_validate(
         {key: value for key, value in asdict(found).items() if key != "scope"}
-        | found.scope._asdict()
+        | asdict(found.scope)
         | {
             "change_failures": share(found.change_failures),
             "failed_deployments": share(found.failed_deployments),

@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import at_second, seconds_of
@@ -27,7 +27,8 @@ FEWEST: Final = 5
 WEEK: Final = timedelta(days=7)
 
 
-class Scope(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scope:
     """What figures are about: an environment, or a part of it."""
 
     environment: str

@@ -13,7 +13,7 @@ from tools.reference.actions_page import actions_text
 from tools.reference.commands import commands_text
 from tools.reference.problems import problems_text
 from tools.reference.promotion import promotion_text, with_lifecycle
-from tools.reference.schemas import schema_files
+from tools.reference.schemas import openapi_text, schema_files
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = "docs/reference"
@@ -59,6 +59,7 @@ def written_files() -> dict[str, str]:
     """Return the text of every file, by path."""
     return {
         **{f"{REFERENCE}/{name}": text for name, text in schema_files().items()},
+        f"{REFERENCE}/hub.openapi.json": openapi_text(),
         **{f"{REFERENCE}/schemas/{name}": text for name, text in editor_files().items()},
         f"{REFERENCE}/actions.md": actions_text(),
         f"{REFERENCE}/commands.md": commands_text(),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import inspect
 import json
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 from kalypso_actions import report
+from kalypso_actions.commands.hub.api import create_app
 from kalypso_actions.report.documents import OutputDocument
 from kalypso_placement import command
 
@@ -53,3 +56,17 @@ def schema_of(document: type[OutputDocument]) -> dict[str, object]:
         **schema,
         "title": name,
     }
+
+
+class _Nothing:
+    """A source that is never asked."""
+
+    def ask(self, question: Any) -> Any:
+        raise NotImplementedError
+
+
+def openapi_text() -> str:
+    """Return the OpenAPI document of `kalypso hub serve`."""
+    document = create_app(_Nothing(), lambda: datetime.now(UTC)).openapi()
+    document["info"]["version"] = "v1"
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
