@@ -1,6 +1,6 @@
 """PostgreSQL, by psycopg: a database that others read while a transaction writes it.
 
-with connect("host=db.acme.example dbname=hub user=writer", password) as connection:
+with connect("host=db.acme.example dbname=hub user=writer", password, environment) as connection:
     database = PostgresDatabase(connection, "kalypso_hub")
 
 The password is no part of the URL, so that it stands in no argument of a process and in no log.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -100,14 +99,18 @@ def _psycopg() -> tuple[Any, Any]:
 
 
 @contextmanager
-def connect(url: str, password: str, *, reads_only: bool = False) -> Iterator[psycopg.Connection]:
+def connect(
+    url: str, password: str, environment: Mapping[str, str], *, reads_only: bool = False
+) -> Iterator[psycopg.Connection]:
     """Connect, and close at the end; an unfinished transaction is rolled back.
+
+    `environment` are the process's variables, of which libpq takes some, too.
 
     Raises UsageError as `settings_of`, and KalypsoError for what the server or libpq refuses, also
     while the caller works.
     """
     psycopg, _ = _psycopg()
-    settings = settings_of(url, os.environ)
+    settings = settings_of(url, environment)
     if password:
         settings["password"] = password
     try:

@@ -42,7 +42,7 @@ Since = Annotated[str, Query(max_length=40, description="A time, or an age such 
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="`next` of the page before.")]
 
 
-class Source(Protocol):
+class TablesSource(Protocol):
     """Where the tables are: a database, or the record."""
 
     def ask(self, question: Callable[[Database], Answer]) -> Answer:
@@ -145,7 +145,7 @@ order by c.key, r.name
 
 
 def create_app(  # noqa: C901 - a function for each route
-    source: Source, now: Callable[[], datetime], token: str = ""
+    source: TablesSource, now: Callable[[], datetime], token: str = ""
 ) -> FastAPI:
     """Return the application; without a token, it answers to loopback's names alone."""
     app = FastAPI(

@@ -72,7 +72,7 @@ def hub_load(inputs: HubLoadInputs, context: CommandContext) -> HubDocument:
     branch = record_branch(context, inputs.record)
     head = existing_head(branch)
     password = inputs.database_password.get_secret_value()
-    with connect(inputs.database_url, password) as connection:
+    with connect(inputs.database_url, password, context.runtime.environment) as connection:
         database = PostgresDatabase(connection, inputs.schema_name, views())
         database.begin()
         changed = loaded_head(database) != head

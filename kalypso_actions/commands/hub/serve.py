@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kalypso_actions.clients.postgresql import PostgresDatabase, connect
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-REFRESHED_AFTER: Final = 30.0
-"""Seconds for which the record is not looked at again."""
+REFRESHED_AFTER: Final = timedelta(seconds=30)
+"""The time for which the record is not looked at again."""
 
 MOST_AT_ONCE: Final = 100
 """Connections at once."""
@@ -31,14 +31,17 @@ MOST_AT_ONCE: Final = 100
 class DatabaseSource:
     """Tables in PostgreSQL, which `hub load` fills. Each question has a connection of its own."""
 
-    def __init__(self, inputs: HubServeInputs) -> None:
+    def __init__(self, inputs: HubServeInputs, environment: Mapping[str, str]) -> None:
         self._inputs = inputs
+        self._environment = environment
 
     def ask(self, question: Callable[[Database], Answer]) -> Answer:
         """Return the answer to a question. Raises KalypsoError."""
         inputs = self._inputs
         password = inputs.database_password.get_secret_value()
-        with connect(inputs.database_url, password, reads_only=True) as connection:
+        with connect(
+            inputs.database_url, password, self._environment, reads_only=True
+        ) as connection:
             database = PostgresDatabase(connection, inputs.schema_name)
             database.read()
             if not loaded_head(database):
@@ -57,17 +60,18 @@ class RecordSource:
         self._context = context
         self._lock = threading.Lock()
         self._head = ""
-        self._looked = 0.0
+        self._looked = context.runtime.now()
 
     def ask(self, question: Callable[[Database], Answer]) -> Answer:
         """Return the answer to a question. Raises KalypsoError."""
         environment = self._context.runtime.environment
         with self._lock:
-            if not self._head or time.monotonic() - self._looked > REFRESHED_AFTER:
+            now = self._context.runtime.now()
+            if not self._head or now - self._looked > REFRESHED_AFTER:
                 self._context.remotes.forget_heads()
                 self._head = existing_head(self._branch)
                 ask(self._branch, self._head, environment, lambda _: None)
-                self._looked = time.monotonic()
+                self._looked = now
             head = self._head
         return ask(self._branch, head, environment, question)
 
@@ -97,7 +101,11 @@ def application(inputs: HubServeInputs, context: CommandContext) -> FastAPI:
     except ModuleNotFoundError as error:
         advice = "pip install 'kalypso-actions[hub-serve]'"
         raise MissingExtraError(f"{error.name} is missing", "hub", advice) from error
-    source = DatabaseSource(inputs) if inputs.database_url else RecordSource(inputs, context)
+    source = (
+        DatabaseSource(inputs, context.runtime.environment)
+        if inputs.database_url
+        else RecordSource(inputs, context)
+    )
     source.ask(lambda tables: tables.rows("select 1 from loaded"))
     return create_app(source, context.runtime.now, inputs.api_token.get_secret_value())
 

@@ -368,7 +368,7 @@ def test_killed_at_any_statement_readers_see_the_old_state(
 
 
 def hub_load_in_process(recorder: Recorder, database: TestDatabase) -> None:
-    with connect(database.url, "") as connection:
+    with connect(database.url, "", {}) as connection:
         tables = PostgresDatabase(connection, "kalypso_hub", views())
         tables.begin()
         load(tables, partial(record_log, recorder.branch), recorder.branch.head(), "record")

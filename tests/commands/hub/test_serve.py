@@ -66,7 +66,7 @@ def url(
     source: Any = Recorded(recorder)
     if request.param == "database":
         hub_load(recorder, database)
-        source = DatabaseSource(HubServeInputs(database_url=database.url))
+        source = DatabaseSource(HubServeInputs(database_url=database.url), {})
     with served(source) as url:
         yield url
 
