@@ -384,6 +384,15 @@ class SandboxInputs(Inputs):
     sample: Annotated[
         bool, Option("Set a sample organisation up: two environments with eight clusters.")
     ] = False
+    clone: Annotated[
+        tuple[str, ...],
+        Option(
+            "Copy this git repository, such as a control plane or its GitOps repository, to the "
+            "owner acme, with a cluster for each cluster type. Repeatable.",
+            "URL|DIR",
+            repeatable=True,
+        ),
+    ] = ()
     run: Annotated[
         bool, Option("Let events start the workflow files of the repositories, as on GitHub.")
     ] = False

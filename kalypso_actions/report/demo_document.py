@@ -213,6 +213,7 @@ class SandboxDocument(OutputDocument):
     `page` is the URL of a page that shows the sandbox's contents. `environment` has the variables
     for programs that use the sandbox, including the tokens; `argocd` is the URL of its Argo CD.
     `runs`: events start the workflow files of the repositories. `speed` is that of the clock.
+    `cloned` are the repositories that were copied from elsewhere.
     """
 
     schema_name: str = Field("kalypso.sandbox/v1", alias="schema")
@@ -223,6 +224,7 @@ class SandboxDocument(OutputDocument):
     argocd: str = ""
     app: AppEntry | None = None
     runs: bool = False
+    cloned: tuple[str, ...] = ()
     speed: float = 1.0
     repositories: tuple[str, ...] = ()
     problems: tuple[ProblemEntry, ...] = ()
@@ -254,6 +256,13 @@ def sandbox_text(document: SandboxDocument) -> str:
     if app := document.app:
         key = escape_line(app.private_key)
         parts.append(f"# An App is installed for {app.owner}: its id is {app.id}, its key {key}\n")
+    if document.cloned:
+        names = ", ".join(map(escape_line, document.cloned))
+        parts.append(
+            f"# Copied: {names}. Kalypso's workflows take the place of their own by:\n"
+            "# kalypso init --control-plane OWNER/NAME --gitops OWNER/NAME --update-workflows "
+            "--delete-upstream-workflows\n"
+        )
     parts.append(EXAMPLES)
     if document.repositories:
         parts.append(f"# Repositories: {', '.join(map(escape_line, document.repositories))}\n")

@@ -16,7 +16,7 @@ import requests
 
 from tests.command_line import call_kalypso
 from tests.commands.served_program import ask, command, started
-from tests.git_repositories import git
+from tests.git_repositories import commit, git
 from tests.sandbox.served_sandbox import over_http
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends no program by a signal")
@@ -226,6 +226,59 @@ def test_the_first_page_draws_the_pipeline(
             text = answer.text
             time.sleep(0.2)
     assert 'class="bad"' not in text
+
+
+PLANE = {
+    "templates/x.yaml": "repo: https://github.com/elsewhere/tenant\n",
+    ".environments/dev.yaml": (
+        "apiVersion: scheduler.kalypso.io/v1alpha1\nkind: Environment\nmetadata: {name: dev}\n"
+        "spec: {controlPlane: {repo: 'https://github.com/them/plane.git', branch: dev, path: .}}\n"
+    ),
+}
+DEV = {
+    "types.yaml": (
+        "kind: ClusterType\nmetadata: {name: large}\nspec: {}\n---\n"
+        "kind: ClusterType\nmetadata: {name: small}\nspec: {}\n"
+    ),
+    "gitops-repo.yaml": (
+        "kind: GitOpsRepo\nmetadata: {name: dev}\n"
+        "spec: {repo: https://github.com/them/gitops, branch: dev, path: ./fleet}\n"
+    ),
+    "broken.yaml": "a: [\n",
+    ".github/workflows/ci.yaml": "on: push\njobs: {one: {runs-on: x, steps: [{run: make}]}}\n",
+}
+
+
+def test_repositories_of_elsewhere_are_copied_with_clusters(tmp_path: Path) -> None:
+    places = []
+    for name in ("plane", "gitops"):
+        folder = tmp_path / f"{name}.git" if name == "plane" else tmp_path / name
+        folder.mkdir()
+        git(folder, "init", "--quiet", "-b", "trunk")
+        commit(folder, PLANE if name == "plane" else {"README.md": "fleet\n"})
+        git(folder, "checkout", "--quiet", "-b", "dev")
+        commit(folder, DEV if name == "plane" else {"fleet/large/a.yaml": "a: 1\n"})
+        git(folder, "checkout", "--quiet", "trunk")
+        places.append(f"--clone={folder}")
+    folder = tmp_path / "trial"
+    for _ in range(2):  # the second start copies nothing again
+        with started(folder, *places, "--run") as document:
+            assert document["cloned"] == ["acme/plane", "acme/gitops"]
+            trial = Trial(document, tmp_path)
+            assert trial.ask("GET", "/repos/acme/plane")["default_branch"] == "trunk"
+            clone = tmp_path / "copy"
+            if not clone.exists():
+                token = over_http(document["environment"]["GITHUB_TOKEN"])
+                git(tmp_path, "clone", "--quiet", f"{trial.url}/acme/plane", "copy", extra=token)
+            text = (clone / ".environments/dev.yaml").read_text()
+            assert f"repo: '{document['url']}/acme/plane'" in text
+            assert "github.com/elsewhere/tenant" in (clone / "templates/x.yaml").read_text()
+            states = {state["name"]: state for state in trial.control("GET", "states")}
+            assert states.keys() == {"dev-large", "dev-small"}
+            assert states["dev-large"]["paths"] == ["./fleet/large"]
+            assert states["dev-large"]["repository"] == f"{document['url']}/acme/gitops"
+    done = call_kalypso("sandbox", "--dir", tmp_path / "other", f"--clone={tmp_path / 'none'}")
+    assert (done.returncode, "none cannot be read" in done.stderr) == (2, True)
 
 
 def test_a_shell_reads_the_variables(tmp_path: Path) -> None:

@@ -74,6 +74,7 @@ def sandbox(
         if inputs.sample and (key := trial.create_sample(embedded, inputs, folder)):
             keep_key(folder, key)
         app = _app(embedded, folder)
+        cloned = trial.clone(embedded, programs, inputs.clone)
         for name in inputs.repository:
             if embedded.store.repository(name) is None:
                 embedded.create_repository(name)
@@ -104,6 +105,7 @@ def sandbox(
                 app=app,
                 speed=clock.speed,
                 runs=inputs.run,
+                cloned=cloned,
                 repositories=tuple(
                     repository.full_name for repository in embedded.store.repositories.values()
                 ),

@@ -7,11 +7,16 @@ with running(embedded, clock, inputs, machine, secrets):
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import yaml
+
+from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.commands.registry import ACTIONS
+from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import SandboxInputs
 
 if TYPE_CHECKING:
@@ -34,6 +39,10 @@ CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
 }
 """The clusters of the sample by environment and type."""
 
+OWNER: Final = "acme"
+"""The owner of copied repositories: the sandbox's App is installed there."""
+
+POINT_HERE: Final = "Name the repositories of this sandbox"
 REGISTRATION: Final = "Register hello-world"
 SECRETS_FILE: Final = "secrets.json"
 RUNS: Final = "runs"
@@ -62,6 +71,121 @@ def create_sample(embedded: Sandbox, inputs: SandboxInputs, folder: Path) -> str
         files = organisation.change("registration", embedded)
         embedded.commit(organisation.CONTROL_PLANE, files, message=REGISTRATION)
     return secrets[APP_KEY]
+
+
+NAME_OF_REPOSITORY: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+?)(\.git)?/*$")
+
+YAML: Final = (".yaml", ".yml")
+
+
+def clone(embedded: Sandbox, programs: Programs, places: Sequence[str]) -> tuple[str, ...]:
+    """Copy repositories from URLs or paths into the sandbox, and let them name each other there.
+
+    Their YAML files name repositories by URLs; those of copied ones become the sandbox's, in a
+    commit on each branch. Each cluster type of an environment gets a cluster. The copies are those
+    of the first start. Returns their names; raises UsageError for a place that cannot be read.
+    """
+    names = {}
+    for place in places:
+        match = NAME_OF_REPOSITORY.search(place)
+        if match is None:
+            raise UsageError(f"--clone: {place!r} ends with no name of a repository")
+        names[place] = f"{OWNER}/{match['name']}"
+    new = [place for place, name in names.items() if embedded.store.repository(name) is None]
+    for place in new:
+        _copy(embedded, programs, place, names[place])
+    for place in new:
+        _point_here(embedded, names[place], [*names.values()])
+    for place in new:
+        _add_clusters(embedded, names[place])
+    return tuple(names.values())
+
+
+def _copy(embedded: Sandbox, programs: Programs, place: str, name: str) -> None:
+    """Copy all branches and tags of a place. Raises UsageError."""
+    source = str(Path(place).absolute()) if Path(place).exists() else place
+    quiet = {"GIT_TERMINAL_PROMPT": "0"}
+    try:
+        listing = ("git", "ls-remote", "--symref", "--", source, "HEAD")
+        head = programs.run(listing, extra=quiet).decode("utf-8", "replace")
+        default = re.search(r"^ref: refs/heads/(\S+)\s", head, re.MULTILINE)
+        repository = embedded.create_repository(
+            name, default_branch=default[1] if default else "main"
+        )
+        folder = str(embedded.store.git(repository).git_dir)
+        refs = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+        fetch = ("git", "--git-dir", folder, "fetch", "--quiet", "--", source, *refs)
+        programs.run(fetch, extra=quiet)
+    except ProcessError as error:
+        message = f"--clone: {place} cannot be read: {error.stderr or error}"
+        raise UsageError(message, advice="name the URL or the path of a git repository") from error
+
+
+def _point_here(embedded: Sandbox, name: str, copied: Sequence[str]) -> None:
+    """Replace the URLs of copied repositories in the YAML files of every branch."""
+    short = {each.partition("/")[2]: each for each in copied}
+    known = "|".join(map(re.escape, short))
+    url = re.compile(
+        rf"https?://[^\s\"'/]+/[^\s\"'/]+/(?P<name>{known})(?:\.git)?(?=[\s\"'/,}}]|$)"
+    )
+
+    def here(match: re.Match[str]) -> str:
+        return f"{embedded.url}/{short[match['name']]}"
+
+    git = embedded.git(name)
+    for branch in git.branches():
+        changed: dict[str, str | bytes | None] = {}
+        for path, content in git.files(branch).items():
+            if path.endswith(YAML):
+                text = content.decode("utf-8", "surrogateescape")
+                replaced = url.sub(here, text)
+                if replaced != text:
+                    changed[path] = replaced.encode("utf-8", "surrogateescape")
+        if changed:
+            embedded.commit(name, changed, branch=branch, message=POINT_HERE)
+
+
+def _add_clusters(embedded: Sandbox, name: str) -> None:
+    """Add a cluster for each cluster type of a control plane's branch; it follows its folder."""
+    from kalypso_sandbox.azure import Cluster, Configuration  # noqa: PLC0415
+
+    git = embedded.git(name)
+    for branch in git.branches():
+        documents = _documents(git.files(branch))
+        types = [each["metadata"]["name"] for each in documents if each["kind"] == "ClusterType"]
+        targets = [each["spec"] for each in documents if each["kind"] == "GitOpsRepo"]
+        for target in targets[:1]:
+            root = str(target.get("path") or ".").strip("./")
+            for cluster_type in types:
+                follows = Configuration(
+                    repository=str(target.get("repo")),
+                    branch=str(target.get("branch")),
+                    paths=[f"./{root}/{cluster_type}" if root else f"./{cluster_type}"],
+                    delay=15,
+                    reconcile_delay=20,
+                    settle=20,
+                    releases=True,
+                    nested=True,
+                )
+                cluster = Cluster(name=f"{branch}-{cluster_type}", configurations=[follows])
+                embedded.azure.put(cluster)
+
+
+def _documents(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Return the objects with a kind, a name and a spec; the checks of a run report other ones."""
+    found = []
+    for path, content in sorted(files.items()):
+        if not path.endswith(YAML):
+            continue
+        try:
+            documents = list(yaml.safe_load_all(content))
+        except (yaml.YAMLError, UnicodeDecodeError, ValueError):
+            continue
+        for document in documents:
+            match document:
+                case {"kind": str(), "metadata": {"name": str()}, "spec": dict()}:
+                    found.append(document)
+    return found
 
 
 def secrets_of(folder: Path, app_key: str, argocd_token: str) -> dict[str, str]:
