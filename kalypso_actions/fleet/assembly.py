@@ -77,6 +77,14 @@ OF_ENVIRONMENTS: Final = ("BaseRepo", "GitOpsRepo")
 """The kinds of documents that belong to the branch of an environment alone."""
 
 
+def _lost_keys(replaced: Document, document: Document) -> list[str]:
+    """Return the keys of a ConfigMap of main that the one that replaces it has not."""
+    if document.kind != "ConfigMap":
+        return []
+    before, after = (item.body.get("data") or {} for item in (replaced, document))
+    return [key for key in before if key not in after] if isinstance(before, dict) else []
+
+
 def overrides(
     environment: str, own: Iterable[Document], main: Iterable[Document]
 ) -> Iterator[Finding]:
@@ -102,9 +110,13 @@ def overrides(
     for key, document in of_own.items():
         if key in of_main:
             label = f"{document.kind} {document.name!r}"
+            lost = _lost_keys(of_main[key], document)
+            effect = f", without {abbreviated(lost)} of main" if lost else ""
             yield Finding(
-                f"{label} is also defined in {of_main[key].where}; the environment branch wins",
+                f"{label} is also defined in {of_main[key].where}; the environment branch wins"
+                f"{effect}",
                 document.where,
+                "rename it to change single values: layers are merged" if lost else "",
                 code="object-overridden",
                 level="warning",
             )

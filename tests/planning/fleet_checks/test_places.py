@@ -261,7 +261,11 @@ def test_who_overrides_some_documents_of_main_means_it() -> None:
     plane["main"]["config.yaml"] = plane["dev"]["config.yaml"]
     plane["main"]["schema.yaml"] = plane["dev"]["schema.yaml"]
     del plane["stage"]["config.yaml"], plane["stage"]["schema.yaml"]
-    assert [item.code for item in findings(plane).warnings] == ["object-overridden"] * 2
+    plane["main"] = edited(plane, "main/config.yaml", "  REGION", "  ZONE: a\n  REGION")["main"]
+    schema, config = sorted(findings(plane).warnings, key=lambda each: bool(each.advice))
+    assert (schema.code, config.code) == ("object-overridden", "object-overridden")
+    assert config.message.endswith("the environment branch wins, without ZONE of main")
+    assert config.advice == "rename it to change single values: layers are merged"
 
 
 def test_the_branch_of_an_environment_is_merged_into_main() -> None:
