@@ -81,8 +81,9 @@ def _lost_keys(replaced: Document, document: Document) -> list[str]:
     """Return the keys of a ConfigMap of main that the one that replaces it has not."""
     if document.kind != "ConfigMap":
         return []
-    before, after = (item.body.get("data") or {} for item in (replaced, document))
-    return [key for key in before if key not in after] if isinstance(before, dict) else []
+    data = (item.body.get("data") for item in (replaced, document))
+    before, after = (each if isinstance(each, dict) else {} for each in data)
+    return [key for key in before if key not in after]
 
 
 def overrides(
