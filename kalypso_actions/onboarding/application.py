@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from kalypso_actions.model.application import ORDER_FILE
+from kalypso_actions.model.application import ORDER_FILE, RECORD_FILE
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.branches import (
     NO_BRANCH,
@@ -215,6 +216,29 @@ def application_tasks(
             f"No commit enters them until {ORDER_FILE} names them.",
             {"file": source.files(source.main, ".github/kalypso")},
             setup.unordered,
+        )
+
+
+def adopt_task(setup: ApplicationSetup, states: States) -> Iterator[Task]:
+    """Yield the task to adopt what upstream's workflows have deployed."""
+    gitops = setup.gitops
+    adopted = [
+        name
+        for name in setup.environments
+        for paths in [_state(states, gitops, name).paths]
+        if PROMOTED_COMMIT_FILE in paths and RECORD_FILE not in paths
+    ]
+    if adopted:
+        yield Task(
+            "Adopt what the environments have",
+            "Compare the tracking files of each branch with what you have released: this records "
+            "their version and image, and proposes the same commit with Kalypso's record.",
+            {"branches": f"{gitops.url}/branches"},
+            tuple(
+                f"gh workflow run deploy.yml --repo {setup.source.name} "
+                f"--field environment={name} --field adopt=true"
+                for name in adopted
+            ),
         )
 
 

@@ -32,6 +32,7 @@ from kalypso_actions.onboarding.application import (
     DEFAULT_ENVIRONMENTS,
     ApplicationSetup,
     ApplicationWorkflows,
+    adopt_task,
     application_tasks,
     ci_task,
     plan_application,
@@ -84,6 +85,7 @@ def app_init(
                 is_organization=bool(facts and facts.is_organization),
             ),
             *ci_task(setup, states, workflows.source),
+            *adopt_task(setup, states),
         )
         document = partial(_document, inputs, setup, plans, tasks, unpinned)
         return decided(plans, inputs, repositories, decide, document)

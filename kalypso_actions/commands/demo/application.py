@@ -52,7 +52,8 @@ def create_application(sandbox: Sandbox) -> dict[str, str]:
             sandbox.create_repository(CONFIGS, files_of(folder / "main", sandbox))
         for branch in sorted(folder.iterdir()):
             sandbox.commit(repository, files_of(branch, sandbox), branch=branch.name)
-    chart = files_of(STARTER / APPLICATION / "source", sandbox)
+    starter = files_of(STARTER / APPLICATION / "source", sandbox)
+    chart = {path: text for path, text in starter.items() if path.startswith("helm/")}
     sandbox.commit(SOURCE, {**chart, **workflow_files("application-source", MARKS)})
     _cut_rings(sandbox)
     for name in ("main", *ENVIRONMENTS):

@@ -321,3 +321,33 @@ def test_the_wait_goes_on_in_another_run(
     )
     document = checked(web, timeout="15m", started_at=start.inputs["started_at"])
     assert document.verdict == "timed-out"
+
+
+FORK = """\
+- name: dev
+  next: [dev-red, stage]
+- name: dev-red
+  next: stage
+- name: stage
+"""
+
+
+def test_a_commit_that_comes_by_two_ways_is_proposed_once(running: Application) -> None:
+    web = running
+    web.push({".github/kalypso/environments.yaml": FORK})
+    web.released("1")
+    before = len(deploys(web))
+    web.deploy()
+    web.merge_open()
+    assert checked(web).promoted_to == ("dev-red", "stage")
+    assert deploys(web)[before:] == ["dev-red", "stage"]
+    for name in ("dev-red", "stage"):
+        web.deploy(name)
+    web.merge_open("dev-red")
+    own = {"platform_gitops": f"{PLATFORM}@dev", "require_targets": "false"}
+    assert checked(web, "dev-red", **own).promoted_to == ("stage",)
+    head = web.acme.head("kalypso/stage", GITOPS)
+    web.deploy("stage")
+    (pull,) = web.pulls("stage")
+    assert pull["title"] == "Deploy to 'stage' '1'"
+    assert web.acme.head("kalypso/stage", GITOPS) == head

@@ -18,6 +18,7 @@ from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.app import AppRenderInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION, AppInitInputs, AppRegisterInputs
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.promotion.application import read_order
@@ -142,7 +143,8 @@ def test_in_upstreams_set_up_the_build_and_the_branches_of_people_stay(shop: Sho
     sandbox = shop.acme.sandbox
     config = f"{WORKFLOWS}/notify-on-config-change.yml"
     sandbox.commit(CONFIGS, {config: UPSTREAM, "eu/values.yaml": "a: 1\n"}, branch="dev")
-    sandbox.commit(GITOPS, {"eu/gen_manifests.yaml": "a: 1\n"}, branch="dev")
+    tracked = {"eu/gen_manifests.yaml": "a: 1\n", PROMOTED_COMMIT_FILE: f"{'1' * 40}\n"}
+    sandbox.commit(GITOPS, tracked, branch="dev")
     document = shop.init(environments="dev")
     assert outline(document) == {
         f"{CONFIGS}@dev": [f"replace {config}", NOTIFY_CONFIGS[1]],
@@ -161,6 +163,9 @@ def test_in_upstreams_set_up_the_build_and_the_branches_of_people_stay(shop: Sho
     assert shop.acme.files("main", SOURCE)[f"{WORKFLOWS}/ci.yml"] == UPSTREAM
     assert shop.acme.files("dev", CONFIGS)["eu/values.yaml"] == "a: 1\n"
     tasks = {task.title: task for task in document.remaining}
+    assert tasks["Adopt what the environments have"].lines == (
+        f"gh workflow run deploy.yml --repo {SOURCE} --field environment=dev --field adopt=true",
+    )
     assert "  release:" in tasks["Let ci.yml release each commit of main"].lines
     assert f"{WORKFLOWS}/cd.yml" in shop.acme.files("main", SOURCE)
     shop.init(delete_upstream_workflows=True)
