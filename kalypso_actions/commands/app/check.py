@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from kalypso_actions.clients.github import commits, statuses
+from kalypso_actions.clients.github import commits
 from kalypso_actions.commands.app.environment import (
     ApplicationMoment,
     ApplicationPlaces,
@@ -66,7 +66,6 @@ from kalypso_actions.promotion.environments import next_environments
 from kalypso_actions.promotion.requests import claimed_start, waiting_start
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.starts import check_start, deploy_start, record_of
-from kalypso_actions.promotion.statuses import posted_by_chain
 from kalypso_actions.report.application_document import AppCheckDocument, app_check_summary
 from kalypso_actions.report.check_promote_document import verdict_advice
 from kalypso_actions.report.documents import ProblemEntry
@@ -175,7 +174,7 @@ def observe(inputs: AppCheckInputs, context: CommandContext) -> ApplicationCheck
     )
     moment = read_moment(places, inputs.environment, context)
     configs_commit, targets = _tracked(moment)
-    latest = _configuration_status(moment, configs_commit)
+    latest = moment.configuration_status() if configs_commit else None
     is_new = bool(configs_commit) and state_of(latest) is not ApplicationState.CONFIGURED
     meaning = meaning_of_head(
         HeadFacts(
@@ -229,16 +228,6 @@ def _folders(paths: Iterable[str]) -> Sequence[str]:
         posixpath.dirname(path) for path in paths if posixpath.basename(path) in TARGET_FILES
     }
     return sorted(folders - {""})
-
-
-def _configuration_status(moment: ApplicationMoment, commit: str) -> CommitStatus | None:
-    """Return the chain's latest status of the environment on a commit of the configs."""
-    if not commit:
-        return None
-    github, configs = moment.context.github, moment.places.configs
-    posted = statuses.of_commits(github, configs, [commit]).get(commit, {})
-    own = posted_by_chain(posted, github.identity(configs), any_app=True)
-    return own.get(moment.name.lower())
 
 
 def _waiting_since(inputs: AppCheckInputs, moment: ApplicationMoment) -> datetime:

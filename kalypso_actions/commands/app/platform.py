@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -52,7 +53,8 @@ class PlatformBranch:
     def read(self, url: str, branch: str, context: CommandContext) -> None:
         """Read what the reconcilers do with a branch of the application's repository at a URL.
 
-        Only files that name the repository are parsed: a platform may have 100,000 others. Raise
+        Only files that name the repository are parsed, because a platform may have 100,000 others;
+        and where one of them has no Kustomization, the files of its cluster type. Raise
         KalypsoError if the platform's branch, or such a file, cannot be read: an overlooked
         assignment would count as compliant.
         """
@@ -74,13 +76,21 @@ class PlatformBranch:
         ]
         name = name_in(url).lower().encode()
         documents: dict[str, list[object]] = {}
-        for path, content in files.read(paths).items() if paths else ():
+        contents = files.read(paths) if paths else {}
+        for path, content in contents.items():
             if name in content.lower():
                 parsed = parse_yaml(self.url, path, content)
                 if parsed.problems:
                     raise KalypsoError.of(parsed.problems)
                 documents[path] = [document.body for document in parsed.documents]
         self.reconcilers = child_kustomizations(documents, url, branch)
+        lonely = {_cluster_type(path) for path in self.reconcilers.unobserved}
+        if lonely:
+            for path, content in contents.items():
+                if path not in documents and _cluster_type(path) in lonely:
+                    parsed = parse_yaml(self.url, path, content)
+                    documents[path] = [document.body for document in parsed.documents]
+            self.reconcilers = child_kustomizations(documents, url, branch)
         self.problems = tuple(self._unobserved())
         self.head = head
 
@@ -94,6 +104,10 @@ class PlatformBranch:
                 "look at these clusters by other means",
                 "assignment-unobserved",
             )
+
+
+def _cluster_type(path: str) -> str:
+    return posixpath.dirname(posixpath.dirname(path))
 
 
 class PlatformReports:

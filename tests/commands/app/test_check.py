@@ -230,6 +230,40 @@ def test_the_platform_decides_what_is_awaited(
     assert not warning or document.warnings
 
 
+@breaks(
+    "a Kustomization beside its GitRepository's file is overlooked",
+    turned("kalypso_actions.commands.app.platform.PlatformBranch.read", "lonely", "set()"),
+)
+def test_a_reconciler_may_stand_in_two_files(web: Application, azure: None) -> None:
+    web.acme.cluster("dev", "drone", delay=30, settle=20)
+    source, kustomization = RECONCILER.split("---\n")
+    web.assign("drone", "eu", text=source)
+    text = kustomization.format(target="eu", path="eu")
+    web.acme.commit({"drone/others/reconciler.yaml": text}, "dev", PLATFORM)
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    document = checked(web)
+    assert (document.verdict, document.warnings) == ("compliant", ())
+    assert {row.cluster_type for row in document.rows} == {"eu"}
+
+
+@pytest.mark.parametrize("first", ["dev", "dev-red"])
+def test_a_join_is_reached_from_each_side(web: Application, first: str) -> None:
+    """The environment stage follows two others: the second one finds the same commit proposed."""
+    order = "- name: dev\n  next: stage\n- name: dev-red\n  next: stage\n- name: stage\n"
+    web.acme.commit({".github/kalypso/environments.yaml": order}, "main", SOURCE)
+    web.released("1")
+    second = "dev-red" if first == "dev" else "dev"
+    for name in (first, second):
+        web.deploy(name)
+        web.merge_open(name)
+        document = checked(web, name, platform_gitops="", require_targets="false")
+        assert document.promoted_to == ("stage",)
+        web.deploy("stage")
+        assert len(web.pulls("stage")) == 1
+
+
 def test_an_assignment_without_a_cluster_is_missing(running: Application) -> None:
     web = running
     web.acme.sandbox.azure.delete("dev-large")
