@@ -249,7 +249,7 @@ def test_a_reconciler_may_stand_in_two_files(web: Application, azure: None) -> N
 
 
 @pytest.mark.parametrize("first", ["dev", "dev-red"])
-def test_a_join_is_reached_from_each_side(web: Application, first: str) -> None:
+def test_a_join_is_reached_from_each_side(web: Application, azure: None, first: str) -> None:
     """The environment stage follows two others: the second one finds the same commit proposed."""
     order = "- name: dev\n  next: stage\n- name: dev-red\n  next: stage\n- name: stage\n"
     web.acme.commit({".github/kalypso/environments.yaml": order}, "main", SOURCE)
