@@ -10,7 +10,7 @@ from contextlib import closing
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.look import compare, read_look, record_looks
-from kalypso_actions.commands.shared.looks.recorder import event_entries, thresholds_of
+from kalypso_actions.commands.shared.looks.recorder import event_entries, tell, thresholds_of
 from kalypso_actions.commands.shared.record import read_record, record_branch
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem
@@ -53,6 +53,7 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
     if not inputs.dry_run:
         compared, commit = record_looks(branch, [look], context, thresholds, MESSAGE, compared)
     events, more = event_entries(compared.events)
+    told = () if inputs.dry_run else tell(events, more, inputs, context)
     document = ObserveDocument(
         control_plane=context.control_plane,
         record=branch.name,
@@ -63,7 +64,7 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
         more_events=more,
         environments=tuple(_entry(each.name, compared.after) for each in look.environments),
         notes=ProblemEntry.all_of(_notes(context)),
-        warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *compared.warnings))),
+        warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *compared.warnings, *told))),
         problems=ProblemEntry.all_of(look.problems),
     )
     if inputs.dry_run:

@@ -44,7 +44,7 @@ STARTED_BY: Final = ("workflow_dispatch", "push", "workflow_run")
 """The events by which the chain goes on; a file needs the first one that its template has."""
 
 _BESIDE_THE_CHAIN: Final = frozenset(
-    f"{name}.yaml" for name in ("poll", "report", "report-pages", "rollback")
+    f"{name}.yaml" for name in ("observe", "poll", "report", "report-pages", "rollback")
 )
 """Workflows whose triggers people may choose."""
 

@@ -254,7 +254,9 @@ ALWAYS_SET: Final = frozenset({"GITHUB_TOKEN"})
 
 CLUSTER_REPORTS: Final = "KALYPSO_CLUSTER_REPORTS"
 
-OPTIONAL_NAMES: Final = frozenset({NEXT_ENVIRONMENT})
+OPTIONAL_NAMES: Final = frozenset(
+    {NEXT_ENVIRONMENT, "KALYPSO_RECORD", "KALYPSO_RECORD_PUBLIC", "KALYPSO_WEBHOOK"}
+)
 """Annotations can replace this name; `repositories.promotion_checks` reports the result."""
 
 NAMES_OF_SOURCES: Final[Mapping[str, frozenset[str]]] = {
@@ -438,17 +440,22 @@ def credential_checks(
     environments: Sequence[str],
     check_promote: str,
     prefixes: Sequence[str],
+    *,
+    observes: bool = False,
 ) -> Iterator[Check]:
     """Check the number of credentials of the repository's identity.
 
     `environments` are those that sign in with it, without an AZURE_CLIENT_ID of their own.
     `check_promote` is the text of the workflow file. `prefixes` are the possible prefixes of the
     subjects. There are two if GitHub may use either form, and each may need a credential.
+    `observes`: main has observe.yaml, whose job has no GitHub environment.
     """
-    continues = bool(CONTINUES.search(check_promote))
+    continues = bool(CONTINUES.search(check_promote)) or observes
     if continues:
         subjects = " or ".join(f"{prefix}:ref:refs/heads/{main}" for prefix in prefixes)
         text = "continued runs of check-promote ask no reviewers, and have no GitHub environment"
+        if observes:
+            text = "the runs of observe ask no reviewers, and have no GitHub environment"
         yield ok(place, f"{text}: they sign in to Azure with a credential for {subjects}")
     needed = len(environments) + continues
     of_all_forms = needed * len(prefixes)

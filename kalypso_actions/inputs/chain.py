@@ -411,6 +411,9 @@ class EventInputs(Inputs):
     wait_after: Annotated[
         Duration, Option("How long a commit may wait for people before an event tells it.")
     ] = timedelta(hours=24)
+    webhook: Annotated[
+        Secret, Option("A URL that gets the events as JSON, such as an incoming webhook of a chat.")
+    ] = EMPTY
 
 
 RecordPublic = Annotated[Flag, Option("Record in a repository that everybody can read.")]

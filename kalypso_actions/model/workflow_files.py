@@ -73,7 +73,7 @@ Origin = Literal["current", "ours", "upstream", "foreign"]
 """Equal to our template; different, but with our actions; from upstream Kalypso; another."""
 
 ACTIONS: Final = (
-    "ci|cd|schedule|check-promote|notify|poll|preview|preview-comment|rollback|"
+    "ci|cd|schedule|check-promote|notify|poll|observe|preview|preview-comment|rollback|"
     "app-(?:ci|deploy|check|notify|poll|preview)"
 )
 """The names of our actions in templates, as a pattern."""

@@ -276,6 +276,7 @@ SCHEDULE_FILE: Final = f"{FOLDER}schedule.yaml"
 CD_FILE: Final = f"{FOLDER}cd.yaml"
 START_SCHEDULE_FILE: Final = f"{FOLDER}start-schedule.yaml"
 CHECK_PROMOTE_FILE: Final = f"{FOLDER}check-promote.yaml"
+OBSERVE_FILE: Final = f"{FOLDER}observe.yaml"
 MAIN_TRIGGER: Final = re.compile(r"(?<=branches: \[)main(?=\])|(?<=branches-ignore: \[)main(?=,)")
 """The main branch, in the triggers of a template."""
 

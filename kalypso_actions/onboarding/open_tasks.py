@@ -466,8 +466,8 @@ def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:
 def _identities(setup: Setup, prefixes: Prefixes) -> Iterator[str]:
     """Yield the commands for each identity.
 
-    Azure limits the credentials of an identity, so many environments need several. Continued runs
-    have no GitHub environment, so they sign in with the first identity.
+    Azure limits the credentials of an identity, so many environments need several. Runs without a
+    GitHub environment, such as those of observe.yaml, sign in with the first identity.
     """
     server = setup.control_plane.server
     groups = _groups(setup.environments, MAX_CREDENTIALS // len(prefixes))
@@ -479,13 +479,13 @@ def _identities(setup: Setup, prefixes: Prefixes) -> Iterator[str]:
             for name, subject in subjects(environment.name, prefixes):
                 yield _federated_credential(name, subject, server, identity)
         if number == 1:
-            yield "# only if check-promote.yaml lets continued runs go on without reviewers" + (
-                f"; Azure accepts {MAX_CREDENTIALS}, so delete those of the other form first:"
-                if (len(group) + 1) * len(prefixes) > MAX_CREDENTIALS
-                else ":"
-            )
+            fits = (len(group) + 1) * len(prefixes) <= MAX_CREDENTIALS
+            other = f"; Azure accepts {MAX_CREDENTIALS}, so delete those of the other form first"
+            uses = "# for observe.yaml, and continued runs of check-promote.yaml without reviewers"
+            yield f"{uses}{'' if fits else other}:"
             for name, subject in continued_subjects(setup.control_plane.main, prefixes):
-                yield f"# {_federated_credential(name, subject, server, identity)}"
+                mark = "" if fits else "# "
+                yield f"{mark}{_federated_credential(name, subject, server, identity)}"
         yield (
             f'az role assignment create --assignee "{identity}" --role Reader '
             '--scope "/subscriptions/<subscription id>"'
@@ -537,8 +537,7 @@ def subjects(environment: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...
 def continued_subjects(main: str, prefixes: Prefixes) -> tuple[tuple[str, str], ...]:
     """Return the name and subject of each credential that a job without an environment may need."""
     return tuple(
-        (f"kalypso-continued{suffix}", f"{prefix}:ref:refs/heads/{main}")
-        for suffix, prefix in prefixes
+        (f"kalypso-main{suffix}", f"{prefix}:ref:refs/heads/{main}") for suffix, prefix in prefixes
     )
 
 

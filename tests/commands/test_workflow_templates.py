@@ -73,6 +73,7 @@ def test_the_templates_are_those_that_start_one_another() -> None:
         "control-plane-environment/preview.yaml",
         "control-plane-environment/start-schedule.yaml",
         "control-plane-pages/report-pages.yaml",
+        "control-plane-record/observe.yaml",
         "gitops/check-promote.yaml",
     ]
     assert {file.parent.name for file in FILES} == set(PLACES)

@@ -427,6 +427,15 @@ def test_federated_credentials_are_counted(
     assert all(line.startswith(begin) for line, begin in zip(checks, expected, strict=True))
 
 
+def test_the_credential_of_observe_counts() -> None:
+    names = [f"e{number}" for number in range(20)]
+    checks = lines_of(credential_checks("acme/cp", "main", names, "", [BY_ID], observes=True))
+    assert [line[:30] for line in checks] == [
+        "ok: the runs of observe ask no",
+        "problem: 21 federated credenti",
+    ]
+
+
 def test_the_subject_of_continued_runs_and_the_environments_of_a_second_identity() -> None:
     names = [f"e{number}" for number in range(10)]
     checks = list(credential_checks("acme/cp", "main", names, CONTINUES, [BY_NAME, BY_ID]))

@@ -66,6 +66,7 @@ from kalypso_actions.onboarding.files import (
     CD_FILE,
     CHECK_PROMOTE_FILE,
     MODE,
+    OBSERVE_FILE,
     for_branch,
     proposes,
     runs_by_job,
@@ -124,7 +125,16 @@ def check_control_plane(
         check_promote = main.texts.get(CHECK_PROMOTE_FILE, "")
         server = context.github.server.server_url
         prefixes = [prefix for _, prefix in subject_prefixes(name, server, facts.repository)]
-        checklist.add(credential_checks(name, facts.main, signing_in, check_promote, prefixes))
+        checklist.add(
+            credential_checks(
+                name,
+                facts.main,
+                signing_in,
+                check_promote,
+                prefixes,
+                observes=OBSERVE_FILE in main.texts,
+            )
+        )
     promotion_names = used.names.get(CHECK_PROMOTE_FILE, UsedNames()).in_environment
     by_secret = {
         item

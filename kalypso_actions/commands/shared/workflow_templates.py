@@ -5,6 +5,7 @@
     control-plane               the control plane's main branch
     control-plane-environment   each of its environment branches
     control-plane-pages         the main branch, too; people copy it if they want a site
+    control-plane-record        the main branch, too; people copy it if they keep a record
     gitops                      each environment branch of a GitOps repository
     application-source          the main branch of an application's source, with upstream's names
     application-gitops          each branch of its GitOps repository
@@ -41,6 +42,7 @@ Place = Literal[
     "control-plane",
     "control-plane-environment",
     "control-plane-pages",
+    "control-plane-record",
     "gitops",
     "application-source",
     "application-gitops",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.observe import observe
 from kalypso_actions.commands.shared.record import FolderRecord, read_record, record_log
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.record import ObservationRecord, PromotionLine
 from tests.commands.chain import polls
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
@@ -127,6 +130,43 @@ def test_events_are_told_by_who_records_them(acme: Organisation) -> None:
     kinds = [each.kind for each in document(outcome).events]
     assert "recovered" in kinds
     assert kinds[-1] == "deployed"
+
+
+def test_the_events_reach_a_webhook_without_its_url_in_any_text(
+    acme: Organisation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Mapping[str, Any]] = []
+    url = "https://hooks.example.com/SECRET"
+
+    def note(to: str, message: Mapping[str, Any], _: object) -> None:
+        assert to == url
+        sent.append(message)
+
+    monkeypatch.setattr("kalypso_actions.commands.shared.looks.recorder.send", note)
+    first = main_commit(acme)
+    check(acme, merge(acme, first), first, webhook=url, **HERE)
+    assert sent == []  # nothing has happened before the first look
+    acme.cluster("dev", "drone", behaviour="fail", failure={"message": "<!channel>\n@all `x`"})
+    second = main_commit(acme, "another change")
+    outcome = check(acme, merge(acme, second, config="2"), second, webhook=url, **HERE)
+    (message,) = sent
+    assert (message["schema"], message["controlPlane"]) == ("kalypso.events/v1", CONTROL_PLANE)
+    assert "began-failing" in {each["kind"] for each in message["events"]}
+    assert "<" not in message["text"]
+    assert "@all" not in message["text"]
+    assert "SECRET" not in outcome.document.to_json() + "".join(acme.logged)
+
+
+def test_azure_is_asked_once_for_all_branches(acme: Organisation) -> None:
+    merge(acme, main_commit(acme))
+    acme.clock.sleep(600)
+    acme.sandbox.traffic.clear()
+    acme.run(observe, ObserveInputs, **HERE)
+    lines = [line for table in record(acme).real.values() for line in table if not line.target]
+    lines = [line for line in lines if "/dev-" in line.cluster]
+    assert {(line.status, line.relation) for line in lines} == {("success", "current")}
+    asked = [exchange for exchange in acme.sandbox.traffic if "ResourceGraph" in exchange.path]
+    assert len(asked) == 2  # the configurations, and the lost connections
 
 
 def test_poll_records_the_states_of_commits(acme: Organisation) -> None:

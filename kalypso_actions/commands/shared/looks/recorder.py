@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
+from kalypso_actions.clients.webhook import send
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.look import Look, record_looks
 from kalypso_actions.commands.shared.looks.promotions import read_promotions
@@ -32,6 +33,7 @@ from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.events import Event, Thresholds, bounded
 from kalypso_actions.report.chain_document import EventEntry
+from kalypso_actions.report.escaping import escape_log_line
 
 OBJECTS: Final = frozenset({"Kustomization", "GitRepository"})
 """The kinds of objects that a record needs; a report may have hundreds of others."""
@@ -125,7 +127,8 @@ class Recorder:
         looks, warnings = self._read(environments, branch)
         compared, _ = record_looks(branch, looks, context, thresholds_of(inputs), message)
         events, more = event_entries(compared.events)
-        found = dict.fromkeys((*warnings, *compared.warnings))
+        told = tell(events, more, inputs, context)
+        found = dict.fromkeys((*warnings, *compared.warnings, *told))
         return Recorded(events, more, tuple(replace(each, level="warning") for each in found))
 
     def _read(
@@ -174,6 +177,48 @@ def _reported(
 def thresholds_of(inputs: EventInputs) -> Thresholds:
     """Return how long a cluster may be behind, and a commit may wait."""
     return Thresholds(inputs.behind_after, inputs.wait_after)
+
+
+def tell(
+    events: Sequence[EventEntry],
+    more: Mapping[str, int],
+    inputs: EventInputs,
+    context: CommandContext,
+) -> tuple[Problem, ...]:
+    """Send events to the webhook, if there is one; return why that failed, as a warning."""
+    url = inputs.webhook.get_secret_value().strip()
+    if not (url and events):
+        return ()
+    lines = [*map(_line, events), *(f"… and {number} more {kind}" for kind, number in more.items())]
+    message = {
+        "schema": "kalypso.events/v1",
+        "controlPlane": context.control_plane,
+        "text": _harmless("\n".join(lines)),
+        "events": [each.model_dump(by_alias=True, mode="json") for each in events],
+        "moreEvents": dict(more),
+    }
+    try:
+        send(url, message, context.runtime.environment)
+    except KalypsoError as error:
+        return tuple(
+            replace(each, message=f"the events are not sent: {each.message}", level="warning")
+            for each in error.problems
+        )
+    return ()
+
+
+def _line(event: EventEntry) -> str:
+    what = " ".join(filter(None, (event.cluster_name, event.target, event.commit[:7])))
+    reason = f": {event.reason}" if event.reason else ""
+    link = f" {event.link}" if event.link else ""
+    return f"{event.environment}: {event.kind} {escape_log_line(what + reason)}{link}"
+
+
+def _harmless(text: str) -> str:
+    """Return a text in which no chat finds a mention, a link of its own form or markup."""
+    for character, escape in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("@", "@\u200b")):
+        text = text.replace(character, escape)
+    return text
 
 
 def event_entries(
