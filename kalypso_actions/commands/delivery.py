@@ -13,6 +13,7 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import DeliveryFigureInputs
 from kalypso_actions.observations import questions
 from kalypso_actions.observations.delivery import (
+    WINDOW,
     Figures,
     Promoted,
     Share,
@@ -63,7 +64,7 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
     return DeliveryDocument(
         record=record,
         recorded_since=begin,
-        since=since or begin,
+        since=max(filter(None, (since or at - WINDOW, begin))),
         at=at,
         entries=tuple(map(delivery_entry, found)),
         commits=entries,

@@ -35,9 +35,8 @@ def drift(inputs: DriftInputs, context: CommandContext) -> DriftDocument:
     at = questions.moment(inputs.at, now) if inputs.at else now
 
     def question(tables: Database) -> tuple[list[Drift], datetime | None, int]:
-        clusters = {each.cluster.lower() for each in questions.states(tables, at)}
         found = drift_at(tables, at, inputs.stale_after)
-        return found, questions.last_look(tables, at), len(clusters)
+        return found, questions.last_look(tables, at), questions.clusters(tables, at)
 
     record, (found, observed_at, clusters) = ask_record(context, inputs.record, question)
     return DriftDocument(

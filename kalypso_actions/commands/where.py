@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from itertools import islice
 
 from kalypso_actions.commands.shared.context import CommandContext
@@ -11,6 +12,8 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import WhereInputs
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.observations import questions
+from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.questions import ClusterState
 from kalypso_actions.report.where_document import WhereDocument, WhereEntry
 
 MOST_NAMES = 10_000
@@ -25,14 +28,17 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
     now = context.runtime.now()
     at = questions.moment(inputs.at, now) if inputs.at else now
     since = questions.moment(inputs.since, now) if inputs.since else None
-    record, (everything, observed_at) = ask_record(
-        context,
-        inputs.record,
-        lambda tables: (list(questions.states(tables, at)), questions.last_look(tables, at)),
-    )
-    found = questions.where(everything, inputs.name)
+
+    def question(tables: Database) -> tuple[list[ClusterState], list[str], datetime | None]:
+        named = questions.states(tables, at, about=inputs.name)
+        found = questions.where(named, inputs.name)
+        names: list[str] = []
+        if not found:
+            names = list(islice(questions.known_names(questions.states(tables, at)), MOST_NAMES))
+        return found, names, questions.last_look(tables, at)
+
+    record, (found, names, observed_at) = ask_record(context, inputs.record, question)
     if not found:
-        names = list(islice(questions.known_names(everything), MOST_NAMES))
         similar = nearest(inputs.name.lower(), names)
         raise UsageError(
             f"no cluster had {inputs.name!r} at that time"

@@ -326,7 +326,7 @@ def name_checks(
     """
     needed = {name: () if name in not_reporting else sources for name in of_environments}
     problems = [
-        *_missing_everywhere(place, used, of_repository),
+        *_missing_everywhere(place, used, of_repository, sources),
         *_missing_in_environments(place, used, of_repository, of_environments, needed),
     ]
     wanted = {name for names in used.values() for name in names.elsewhere} | {
@@ -360,12 +360,15 @@ def name_checks(
 
 
 def _missing_everywhere(
-    place: str, used: Mapping[str, UsedNames], of_repository: SettingNames
+    place: str,
+    used: Mapping[str, UsedNames],
+    of_repository: SettingNames,
+    sources: Sequence[str],
 ) -> Iterator[Check]:
     users: dict[str, list[str]] = {}
     for file, names in used.items():
         for name in sorted(names.elsewhere):
-            if not _is_set(name, of_repository):
+            if _is_required(name, sources) and not _is_set(name, of_repository):
                 users.setdefault(name, []).append(file)
     for name, files in users.items():
         yield _missing(place, name, f"for {', '.join(files)}", "for the repository or its owner")

@@ -642,7 +642,7 @@ class DeliveryFigureInputs(QuestionInputs):
         str, Option("Show the way of this commit of main through the environments.", "COMMIT")
     ] = ""
     since: Annotated[
-        str, Option("Only deployments since this time; default: all of the record.", "TIME")
+        str, Option("Only deployments since this time; default: the last 90 days.", "TIME")
     ] = ""
 
 

@@ -26,6 +26,9 @@ FEWEST: Final = 5
 
 WEEK: Final = timedelta(days=7)
 
+WINDOW: Final = timedelta(days=90)
+"""The time that figures are of, unless another one is asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -149,8 +152,10 @@ from (
     select y.desired, p.status, p.from_, row_number() over (
         partition by y.desired, p.reconciler order by p.number desc
     ) as last
-    from delivery y join period p on p.id = y.period
-    where p.from_ <= ?
+    from desired x
+    join delivery y on y.desired = x.id
+    join period p on p.id = y.period
+    where p.from_ <= ? and x.from_ <= ? and x.from_ >= ?
 ) p
 join desired d on d.id = p.desired
 join target t on t.id = d.target
@@ -158,7 +163,6 @@ join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
-where d.from_ <= ? and d.from_ >= ?
 group by e.name, t.id, d.id, a.name, v.source_commit
 order by min(d.from_), min(d.nth), min(d.number)
 """
@@ -197,11 +201,13 @@ def promoted(database: Database) -> Mapping[str, list[Promoted]]:
 def figures(database: Database, at: datetime, since: datetime | None = None) -> list[Figures]:
     """Return the figures of each environment, the last one of the chain first, then of its parts.
 
-    Deployments begin between `since`, by default the record's beginning, and `at`.
+    Deployments begin between `since`, by default 90 days before, and `at`.
     """
-    begin = since or recorded_since(database)
-    if begin is None:
+    recorded = recorded_since(database)
+    if recorded is None:
         return []
+    since = since or (at - WINDOW if recorded < at - WINDOW else None)
+    begin = max(since, recorded) if since else recorded
     commits = promoted(database)
     deployments = _deployments(database, at, since)
     names = [

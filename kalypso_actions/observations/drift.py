@@ -118,7 +118,7 @@ def drift(database: Database, at: datetime, stale_after: timedelta = STALE_AFTER
 
 
 def _of_clusters(database: Database, at: datetime) -> Iterator[Drift]:
-    for state in states(database, at):
+    for state in states(database, at, only_differing=True):
         for kind in _kinds(state):
             is_behind = kind == "behind"
             yield Drift(

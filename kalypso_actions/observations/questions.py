@@ -12,7 +12,8 @@ from kalypso_actions.errors import UsageError
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.record import Standing, Status
 
-SHORTEST_COMMIT: Final = 7
+COMMIT: Final = re.compile("[0-9a-f]{7,64}")
+"""A commit, or its first digits."""
 
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO: Final = re.compile(r"(\d{1,6})\s*([smhdw])(?:\s+ago)?")
@@ -78,21 +79,46 @@ left join desired o on o.id = (
     order by x.from_ desc, x.number desc limit 1
 )
 left join version ov on ov.id = o.version
-where p.from_ <= ? and (p.until is null or p.until > ?)
+where p.from_ <= ? and (p.until is null or p.until > ?) {only}
 order by e.position, e.name, r.cluster_type, c.key, r.name, r.follows
 """
 
+NAMED: Final = """
+and (
+    lower(c.name) = ? or c.key = ? or lower(r.cluster_type) = ? or lower(e.name) = ?
+    or r.target in (select target from target_name where lower(name) = ?)
+    or p.content in (
+        select x.content from desired x left join version y on y.id = x.version
+        where lower(y.version) = ? or y.source_commit like ? or x.commit_id like ?
+    )
+    or p.commit_id like ?
+)
+"""
+"""What a name may be about: `where` decides. Most states need no look at what they belong to."""
 
-def states(database: Database, at: datetime) -> Iterator[ClusterState]:
+DIFFERING: Final = """
+and (p.status <> 'success' or p.content = '' or d.content is null or p.content <> d.content)
+"""
+
+
+def states(
+    database: Database, at: datetime, *, about: str = "", only_differing: bool = False
+) -> Iterator[ClusterState]:
     """Yield what each cluster ran of each target at a moment, in the order of the chain.
 
-    A cluster that was gone then has no state.
+    A cluster that was gone then has no state. `about` is a name, which leaves out most states that
+    have nothing to do with it;
+    `only_differing` leaves out all that are as wanted.
     """
+    only = NAMED * bool(about) + DIFFERING * only_differing
+    wanted_name = about.lower()
+    prefix = f"{wanted_name}%" if COMMIT.fullmatch(wanted_name) else ""
+    given = (*[wanted_name] * 6, *[prefix] * 3) if about else ()
     names: dict[int, list[str]] = {}
     for target, name in database.rows("select target, name from target_name order by name"):
         names.setdefault(target, []).append(name)
     moment = int(at.timestamp())
-    for row in database.rows(STATES, moment, moment, moment, moment):
+    for row in database.rows(STATES.format(only=only), *[moment] * 4, *given):
         target, version, deployed, source, commit, wanted, content = row[6:13]
         relation, status, since, reason, wanted_since, behind = row[13:]
         if wanted is not None and content:
@@ -131,6 +157,18 @@ def seconds_of(time: datetime) -> int:
     return int(time.timestamp())
 
 
+def clusters(database: Database, at: datetime) -> int:
+    """Return the number of clusters that reported at a moment."""
+    moment = seconds_of(at)
+    ((number,),) = database.rows(
+        "select count(distinct r.cluster) from period p join reconciler r on r.id = p.reconciler"
+        " where p.from_ <= ? and (p.until is null or p.until > ?)",
+        moment,
+        moment,
+    )
+    return int(number)
+
+
 def looks(database: Database, at: datetime) -> Mapping[str, datetime]:
     """Return the newest look at each environment until a moment."""
     rows = database.rows(
@@ -157,7 +195,7 @@ def where(found: Iterable[ClusterState], name: str) -> list[ClusterState]:
     branch (also its first digits), a cluster, a cluster type or an environment.
     """
     wanted = name.lower()
-    is_commit = len(wanted) >= SHORTEST_COMMIT and re.fullmatch("[0-9a-f]+", wanted)
+    is_commit = COMMIT.fullmatch(wanted)
     return [
         each
         for each in found

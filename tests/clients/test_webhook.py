@@ -33,7 +33,7 @@ def test_a_message_is_posted_once() -> None:
     ],
 )
 def test_a_failure_names_the_host_alone(answer: dict[str, object]) -> None:
-    responses.post(URL, **answer)  # type: ignore[arg-type]
+    responses.post(URL, **answer)
     with pytest.raises(KalypsoError, match=r"hooks\.example\.com") as raised:
         send(URL, {"text": "a"}, {})
     assert "SECRET" not in str(raised.value)

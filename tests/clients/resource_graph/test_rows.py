@@ -11,11 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.clients.resource_graph import rows
-from kalypso_actions.clients.resource_graph.rows import flux_configurations_query, string_literal
+from kalypso_actions.clients.resource_graph.rows import (
+    fleet_answer,
+    flux_configurations_query,
+    placed_report,
+    string_literal,
+)
+from kalypso_actions.compliance.interface import FleetAnswer
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,
+    FollowedTree,
     ObjectReference,
     ReportedObject,
     ReportedPath,
@@ -349,3 +356,31 @@ def test_the_query() -> None:
         "kustomizations = properties.kustomizations, statuses = properties.statuses",
         "| order by id asc",
     ]
+
+
+def test_a_row_that_cannot_be_read_is_a_problem_of_its_branch_alone() -> None:
+    given_rows = [
+        row("a", branch="dev"),
+        row("b", branch="dev", complianceState=7),
+        row("c", branch="stage"),
+        row("d", branch=None),
+        row("e", branch="dev", url=""),
+        {"nonsense": True},
+    ]
+    reports, problems = fleet_answer(
+        placed_report(each, place) for place, each in enumerate(given_rows, start=1)
+    )
+    key = repository_key(REPOSITORY)
+    names = {
+        place: [each.cluster.rpartition("/")[2] for each in found]
+        for place, found in reports.items()
+    }
+    assert names == {(key, "dev"): ["a"], (key, "stage"): ["c"]}
+    assert problems.keys() == {(key, "dev"), ("", "")}
+    answer = FleetAnswer(reports, problems)
+    with pytest.raises(KalypsoError, match="row 6"):
+        answer.of(FollowedTree(REPOSITORY, "stage"))
+    answer = FleetAnswer(reports, {(key, "dev"): problems[key, "dev"]})
+    assert len(answer.of(FollowedTree(f"{REPOSITORY}.git", "stage"))) == 1
+    with pytest.raises(KalypsoError, match="complianceState"):
+        answer.of(FollowedTree(REPOSITORY, "dev"))

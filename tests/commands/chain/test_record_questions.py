@@ -177,6 +177,29 @@ def test_an_environment_and_its_status_gain_what_the_record_knows(
     assert failing.since <= acme.clock()
 
 
+@pytest.mark.parametrize(
+    "text", ["a\tb\nc", "<script>alert(1)</script>", "\x1b[31m\u2028", "x" * 10_000]
+)
+def test_hostile_names_and_messages_stay_texts(
+    acme: Organisation, observer: Observer, text: str
+) -> None:
+    commit = merge(acme, main_commit(acme))
+    name = f"drone-{text[:300]}".replace("\n", " ").replace("/", "|")
+    observer.look(reported(name, "./drone", commit, "failed") | {"message": text})
+    ask = questions(observer)
+    (failing,) = [
+        each
+        for each in ask("drift")["entries"]
+        if (each["kind"], each["environment"]) == ("failing", "dev")
+    ]
+    assert failing["clusterName"] == name
+    assert len(failing["reason"]) <= 200
+    shown = call_kalypso("drift", "--record", str(observer.folder), "--at", ask.at).stdout
+    assert "\x1b" not in shown
+    assert "\u2028" not in shown
+    assert ask("history", name)["clusterPeriods"][0]["status"] == "failure"
+
+
 def test_without_a_record_a_question_says_how_to_make_one(tmp_path: Path) -> None:
     for command in (("drift",), ("delivery",), ("history", "dev")):
         done = call_kalypso(*command, "--record", str(tmp_path))

@@ -17,6 +17,7 @@ from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.record import ObservationRecord, PromotionLine
 from tests.commands.chain import polls
+from tests.commands.chain.killing import is_killed
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
 from tests.commands.chain.promotions import check, document, main_commit, merge, verdict
 from tests.observations.replay import Replay
@@ -167,6 +168,18 @@ def test_azure_is_asked_once_for_all_branches(acme: Organisation) -> None:
     assert {(line.status, line.relation) for line in lines} == {("success", "current")}
     asked = [exchange for exchange in acme.sandbox.traffic if "ResourceGraph" in exchange.path]
     assert len(asked) == 2  # the configurations, and the lost connections
+
+
+def test_killed_before_each_write_the_next_run_records_all(acme: Organisation) -> None:
+    commit = main_commit(acme)
+    merged = merge(acme, commit)
+    writes = 0
+    while is_killed(writes, lambda: check(acme, merged, commit, **HERE)):
+        assert commits(acme) == 0  # the record is the last write
+        writes += 1
+    assert writes > 3
+    assert commits(acme) == 1
+    assert promotion(acme, commit).state == "deployed"
 
 
 def test_poll_records_the_states_of_commits(acme: Organisation) -> None:
