@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +15,9 @@ from typing import Any
 import pytest
 import requests
 
+from kalypso_actions.commands.registry import ACTIONS
+from kalypso_actions.commands.sandbox.trial import COMMAND_INPUTS
+from kalypso_actions.inputs.values import inputs_of, option_of
 from tests.command_line import call_kalypso
 from tests.commands.served_program import ask, command, started
 from tests.git_repositories import commit, git
@@ -226,6 +230,16 @@ def test_the_first_page_draws_the_pipeline(
             text = answer.text
             time.sleep(0.2)
     assert 'class="bad"' not in text
+
+
+def test_every_input_that_names_a_command_needs_the_permission_of_a_person() -> None:
+    named = {
+        field.alias or name.replace("_", "-")
+        for command in ACTIONS.values()
+        for name, field in inputs_of(command.model).items()
+        if re.search(r"\b[Aa] command (that|to run)\b", option_of(field).text)
+    }
+    assert named == COMMAND_INPUTS
 
 
 PLANE = {
