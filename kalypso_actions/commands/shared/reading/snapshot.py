@@ -31,6 +31,7 @@ from kalypso_actions.model.kinds import (
 )
 from kalypso_actions.model.processes import Progress, WriteBlobs
 from kalypso_actions.model.tree import BaseTree, RegistrationReading, Snapshot
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning import registrations as decisions
 from kalypso_actions.planning.fleet_checks.branches import Registered, RegisteredReading
 from kalypso_actions.planning.fleet_checks.repositories import (
@@ -59,9 +60,13 @@ def read_snapshot(
     """
     environment, own = control_plane.environment, control_plane.environment.own
     lacking = [*missing_repositories(environment.name, own, environment.declared, known)]
-    if environment.declared and environment.main:
-        place = environment.declared.control_plane
-        lacking += foreign_base_repo(own, dataclasses.replace(place, branch=environment.main))
+    has_base = any(base.name == MAIN_BASE_REPO for base in environment.base_repos)
+    if environment.declared and environment.main and has_base:
+        # The caller names the control plane; the URL in its Environment may be another spelling.
+        urls = environment.control_plane, environment.declared.control_plane.repo
+        keys = {repository_key(url): url for url in reversed(urls)}
+        url = keys.get(repository_key(environment.main_url), urls[1])
+        lacking += foreign_base_repo(own, RepositoryPath(url, environment.main, "."))
     previous = previous_sources(base_trees, environment.name, control_plane.promoted_commit)
     registrations = read_registrations(
         control_plane.fleet.registrations,
