@@ -16,7 +16,6 @@ from typing import Final
 
 from kalypso_actions.clients.process import end_programs
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.local import SANDBOX_CLOCK
 
 COLLECTED_AFTER: Final = 1_000_000
 """Garbage collection starts after this number of new objects. A plan's objects live until the end
@@ -101,6 +100,9 @@ def clock_of(
 
     Raises UsageError for a variable that is not the clock of a sandbox.
     """
+    # A signal during its imports must find a handler.
+    from kalypso_actions.inputs.local import SANDBOX_CLOCK  # noqa: PLC0415
+
     text = environment.get(SANDBOX_CLOCK, "")
     if not text:
         return lambda: datetime.now(UTC), time.sleep
