@@ -78,9 +78,13 @@ def _parsed(content: bytes) -> Any:
 
 
 class Traffic:
-    """The exchanges of a sandbox, oldest first. Safe to use from several threads."""
+    """The exchanges of a sandbox, oldest first. Safe to use from several threads.
+
+    `max_size` is the size of the recorded bodies, in bytes.
+    """
 
     def __init__(self) -> None:
+        self.max_size: int = MAX_SIZE
         self._lock = threading.Lock()
         self._exchanges: deque[Exchange] = deque()
         self._size = 0
@@ -90,7 +94,7 @@ class Traffic:
         with self._lock:
             self._exchanges.append(exchange)
             self._size += exchange.size
-            while len(self._exchanges) > MAX_EXCHANGES or self._size > MAX_SIZE:
+            while len(self._exchanges) > MAX_EXCHANGES or self._size > self.max_size:
                 self._size -= self._exchanges.popleft().size
 
     def clear(self) -> None:

@@ -44,6 +44,9 @@ OWNER: Final = "acme"
 
 POINT_HERE: Final = "Name the repositories of this sandbox"
 REGISTRATION: Final = "Register hello-world"
+RECORDED: Final = 4 << 20
+"""The bytes of recorded requests: jobs ask all the time, and the sandbox should stay small."""
+
 SECRETS_FILE: Final = "secrets.json"
 RUNS: Final = "runs"
 """The folder with the logs and summaries of the steps."""
@@ -226,6 +229,7 @@ def running(
 
     # Tokens last as long as on the machine: Azure's libraries compare them with its clock.
     embedded.azure.settings.token_lifetime = round(3600 * clock.speed)
+    embedded.traffic.max_size = RECORDED
     _register_identities(embedded)
     return BackgroundRunner(
         embedded,
