@@ -232,7 +232,11 @@ def test_the_platform_decides_what_is_awaited(
 
 @breaks(
     "a Kustomization beside its GitRepository's file is overlooked",
-    turned("kalypso_actions.commands.app.platform.PlatformBranch.read", "lonely", "set()"),
+    turned(
+        "kalypso_actions.commands.app.platform.PlatformBranch.read",
+        "_cluster_type(path) in lonely",
+        "False",
+    ),
 )
 def test_a_reconciler_may_stand_in_two_files(web: Application, azure: None) -> None:
     web.acme.cluster("dev", "drone", delay=30, settle=20)

@@ -184,8 +184,8 @@ def test_no_command_of_a_fork_runs(web: Application, tmp_path: Path) -> None:
     "values of private configs are shown to the public",
     turned(
         "kalypso_actions.commands.app.preview.ApplicationPreview._hidden",
-        "less_visible(own,",
-        "less_visible('private',",
+        "visibility_of(context, context.url(self.repository)) or 'public'",
+        "'private'",
     ),
 )
 def test_nothing_of_private_configs_is_shown_in_a_public_source(web: Application) -> None:
