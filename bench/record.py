@@ -240,7 +240,8 @@ def _made(
     git, clone = folder / "record", folder / "clone"
     subprocess.run(["git", "init", "--quiet", "--bare", str(git)], check=True)
     commits = write(fleet, merges, git)
-    subprocess.run(["git", "-C", str(git), "gc", "--quiet", "--prune=now"], check=True)
+    # A pack of fast-import has few deltas, and gc keeps them: pushed commits are packed anew.
+    subprocess.run(["git", "-C", str(git), "repack", "-a", "-d", "-f", "-q"], check=True)
     size = sum(file.stat().st_size for file in git.rglob("*") if file.is_file()) / 1e6
     copy = ["git", "clone", "--quiet", "--no-local", "--bare", str(git), str(clone)]
     started = time.perf_counter()
