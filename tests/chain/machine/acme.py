@@ -49,6 +49,11 @@ POLICY_LAYOUTS: Final = {
         inputs={**CHECK, "schedule": {"auto-merge": "always"}},
         by_app=("cd",),
     ),
+    "a line that proposes": Layout(
+        cluster_types=ONE_TYPE,
+        inputs={**CHECK, "cd": {"mode": "pull-request"}},
+        by_app=("cd",),
+    ),
 }
 """The layouts of stories with policies: the App runs cd, so that `requires` counts."""
 
@@ -97,8 +102,11 @@ def furnish(chain: Chain, layout: Layout) -> None:
     chain.forget_what_is_due()
 
 
-def change_main(chain: Chain, change: str, number: int) -> str:
-    """Commit to main; a commit that is not `broken` repairs all earlier ones."""
+def change_main(chain: Chain, change: str, number: int, label: str = "") -> str:
+    """Commit to main; a commit that is not `broken` repairs all earlier ones.
+
+    With a `label`, people merge a pull request that has it.
+    """
     release = f"{BAD}{number}" if change == "unbearable" else f"r{number}"
     manifest = TEMPLATE.format(f"v{number}")
     if change == "broken":
@@ -111,7 +119,14 @@ def change_main(chain: Chain, change: str, number: int) -> str:
         files["release.yaml"] = documents.config_map("base", RELEASE=release)
     if change == "document":
         del files["templates/namespace.yaml"]
-    return chain.merge_to_main(files)
+    if not label:
+        return chain.merge_to_main(files)
+    acme, branch = chain.acme, f"change-{number}"
+    acme.reset(branch, acme.head("main"))
+    acme.commit(files, branch)
+    pull = acme.pull(branch)
+    acme.ask("POST", f"{CONTROL_PLANE}/issues/{pull}/labels", {"labels": [label]})
+    return acme.merge(pull, CONTROL_PLANE)
 
 
 def configure(chain: Chain, environment: str, change: str, number: int) -> None:

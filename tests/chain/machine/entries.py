@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from kalypso_actions.model.promotion_policy import POLICY_FILE
-from kalypso_sandbox.store import Status
+from kalypso_sandbox.store import CheckRun, Status
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.promotions import PERSON, Promotions, is_rollback
@@ -24,6 +24,7 @@ from tests.commands.chain.organisation import CONTROL_PLANE
 OURS: Final = "kalypso[bot]"
 WRITTEN: Final = "Promoting Commit_Id to the environment"
 OVERRIDDEN: Final = "Kalypso-Override: "
+PROPOSED: Final = "kalypso/promote/"
 FIELDS: Final = frozenset({"requires", "queue", "freezes", "holds"})
 UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -36,6 +37,7 @@ class Moment:
     statuses: Sequence[Status]
     changes: Mapping[str, Sequence[tuple[datetime, str]]]
     """The times at which `base-repo.yaml` of each environment named each commit."""
+    runs: Sequence[CheckRun] = ()
 
     def latest(self, commit: str, context: str) -> Status | None:
         """Return the latest status of a commit under a context."""
@@ -46,6 +48,18 @@ class Moment:
         """Return the latest description of a commit for an environment; "" for none."""
         status = self.latest(commit, f"{environment} environment")
         return (status.description or "") if status else ""
+
+    def result(self, commit: str, name: str, app: str) -> str | None:
+        """Return the latest result of a check by an App, as a status or a check run."""
+        status = self.latest(commit, name)
+        results = [
+            (run.started_at, run.conclusion)
+            for run in self.runs
+            if (run.commit, run.name, run.app) == (commit, name, app)
+        ]
+        if status and status.author.removesuffix("[bot]") == app:
+            results.append((status.created_at, status.state))  # type: ignore[arg-type]
+        return max(results, key=lambda result: result[0])[1] if results else None
 
 
 class Entries:
@@ -72,6 +86,7 @@ class Entries:
         """Check each commit of these runs against the policy of the commit before it."""
         ended = self.moment()
         for name in self._names:
+            self._may_be_merged(name, ended)
             commit = self._main.commit(name)
             while commit.id != self._heads[name]:
                 before = self._main.commit(commit.parents[0])
@@ -82,13 +97,35 @@ class Entries:
                         self._may_be_written(name, before.id, commit.id, runs, ended)
                 commit = before
 
+    def of_proposal(self, environment: str, moment: Moment) -> str:
+        """Return the state of the policy's status on what cd proposes; "" without one."""
+        head = self._main.head(f"{PROPOSED}{environment}") or ""
+        status = moment.latest(head, "kalypso / policy")
+        return status.state if status else ""
+
+    def _may_be_merged(self, name: str, ended: Moment) -> None:
+        """Check what the runs have told people: that the policy lets in what cd proposes."""
+        head = self._main.head(f"{PROPOSED}{name}") or ""
+        new = ended.statuses[len(self._begun.statuses) :]
+        told = [s.state for s in new if (s.commit, s.context) == (head, "kalypso / policy")]
+        if told[-1:] != ["success"] or OVERRIDDEN in self._main.commit(head).message:
+            return
+        heads = (self._heads[name], self._main.head(name))
+        found = [
+            self.refusals(name, at or "", self._base(head), moment)
+            for at in heads
+            for moment in (self._begun, ended)
+        ]
+        assert not all(found), f"{name} would get {head[:7]} in spite of its policy: {found}"
+
     def moment(self) -> Moment:
         """Return what GitHub shows now."""
         sandbox = self._chain.acme.sandbox
         with sandbox.lock:
             statuses = list(sandbox.repository(CONTROL_PLANE).statuses)
+            runs = list(sandbox.repository(CONTROL_PLANE).check_runs)
         changes = {name: list(every) for name, every in self._promotions.changes.items()}
-        return Moment(sandbox.store.now + self.skew, statuses, changes)
+        return Moment(sandbox.store.now + self.skew, statuses, changes, runs)
 
     def eligible(self, environment: str, moment: Moment) -> list[str]:
         """Return the commits that wait for the policy of an environment, which lets them in."""
@@ -184,9 +221,7 @@ class Entries:
         if requires.get("soak") and since and moment.now < max(since) + _span(requires["soak"]):
             yield "it soaks"
         for check in requires.get("checks") or ():
-            status = moment.latest(commit, check["name"])
-            by = status.author.removesuffix("[bot]") if status else ""
-            if not status or (by, status.state) != (check["from"], "success"):
+            if moment.result(commit, check["name"], check["from"]) != "success":
                 yield f"{check['name']} has not succeeded"
 
     def _queue(

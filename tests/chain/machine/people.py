@@ -24,8 +24,9 @@ class People(Scene):
     """Commits, merges, reverts, approvals, and starts of workflows."""
 
     @rule(change=st.sampled_from(acme.MAIN_CHANGES))
-    def merge_to_main(self, change: str) -> None:
-        commit = acme.change_main(self.chain, change, self.next_number())
+    def merge_to_main(self, change: str, label: str = "") -> None:
+        commit = acme.change_main(self.chain, change, self.next_number(), label)
+        self.entries.labels[commit] = label
         if change != "document":  # the commit changes nothing else
             self.is_broken = change == "broken"
         if change in {"broken", "unbearable"}:
@@ -34,7 +35,7 @@ class People(Scene):
             self.needs_commit = False
         if not self.is_broken:
             self.promotions.good.add(commit)
-        self.tell(f"{commit[:7]} comes to main: {change}")
+        self.tell(f"{commit[:7]} comes to main: {change}{', labelled ' * bool(label)}{label}")
 
     @rule(place=places, change=st.sampled_from(acme.CONFIGURATIONS))
     def configure(self, place: int, change: str) -> None:
@@ -60,7 +61,7 @@ class People(Scene):
         environment = self.environment(place)
         if self.chain.pull_requests(environment):
             self.merge_proposal(environment)
-        elif self.chain.pull_requests(environment, CONTROL_PLANE):
+        elif environment in self.proposed_by_cd():
             self.merge_cd(environment)
 
     @rule(place=places, closer=st.sampled_from(CLOSERS))

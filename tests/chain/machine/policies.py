@@ -12,6 +12,7 @@ from hypothesis.stateful import initialize, rule
 
 from kalypso_actions.commands.demo.scenario_runner import InProcess
 from kalypso_actions.model.promotion_policy import POLICY_FILE
+from kalypso_sandbox.store import CheckRun
 from kalypso_sandbox.workflow_runner.clock import Clock
 from tests.chain.machine.acme import POLICY_LAYOUTS
 from tests.chain.machine.entries import spec_of
@@ -29,6 +30,7 @@ PARTS: Final = ("deployed", "soak", "checks", "oldest", "freeze", "nights")
 HOLDERS: Final = (PERSON, "bob")
 SMOKE: Final = "smoke"
 TESTER: Final = "acme-ci"
+RESULTS: Final = ("success", "failure")
 POSTERS: Final = (TESTER, "acme-evil", "kalypso")
 SOAK_HOURS: Final = 2
 ROUNDS: Final = 14
@@ -143,10 +145,25 @@ class PolicyStory(Story):
         self._write(name, {**spec, "holds": [h for h in spec.get("holds", []) if h["by"] != by]})
         self.tell(f"{by} releases {name}")
 
-    @rule(older=places, by=st.sampled_from(POSTERS), state=st.sampled_from(["success", "failure"]))
-    def check(self, older: int, by: str, state: str) -> None:
-        """Let an App post a status; only that of one App counts."""
-        self._post(self._commit_of_main(older), by, state)
+    @rule(
+        older=places, by=st.sampled_from(POSTERS), state=st.sampled_from(RESULTS), run=st.booleans()
+    )
+    def check(self, older: int, by: str, state: str, run: bool = False) -> None:
+        """Let an App post a status, or a check run; only that of one App counts."""
+        (self._run_check if run else self._post)(self._commit_of_main(older), by, state)
+
+    @rule(label=st.sampled_from(["hotfix", "hotfix", "other"]))
+    def merge_labelled(self, label: str) -> None:
+        """Merge a pull request to main, whose label may open a freeze."""
+        self.merge_to_main("release", label)
+
+    def proposed_by_cd(self) -> list[str]:
+        """Return the environments to which the policy lets people merge what cd proposes."""
+        return [
+            name
+            for name in super().proposed_by_cd()
+            if self.entries.of_proposal(name, self.entries.moment()) != "failure"
+        ]
 
     @rule(place=places, chain=st.booleans())
     def roll_back(self, place: int, chain: bool) -> None:
@@ -233,10 +250,27 @@ class PolicyStory(Story):
                     self._post(each, TESTER, "success")
 
     def _post(self, commit: str, by: str, state: str) -> None:
+        self.chain.wait(1)
         body = {"context": SMOKE, "state": state, "description": ""}
         token = self.chain.acme.sandbox.create_token("user", login=f"{by}[bot]", owner="acme")
         self.chain.acme.ask("POST", f"{CONTROL_PLANE}/statuses/{commit}", body, token=token)
         self.tell(f"{by} posts {state} on {commit[:7]}")
+
+    def _run_check(self, commit: str, by: str, state: str) -> None:
+        repository = self.chain.acme.sandbox.repository(CONTROL_PLANE)
+        self.chain.wait(1)  # the latest one counts, and its time has seconds
+        conclusion: Any = state
+        run = CheckRun(
+            id=self.next_number(),
+            commit=commit,
+            name=SMOKE,
+            app=by,
+            conclusion=conclusion,
+            started_at=self.chain.acme.clock(),
+        )
+        with self.chain.acme.sandbox.lock:
+            repository.check_runs.append(run)
+        self.tell(f"a check of {by} ends with {state} on {commit[:7]}")
 
     def _policy(self, name: str) -> dict[str, Any]:
         text = self.chain.acme.files(name).get(POLICY_FILE, "")

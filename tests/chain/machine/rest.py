@@ -9,7 +9,6 @@ from tests.chain.machine import acme
 from tests.chain.machine.people import People
 from tests.chain.machine.scene import REPAIRS
 from tests.chain.workflow_runs import ENDLESS
-from tests.commands.chain.organisation import CONTROL_PLANE
 
 REPAIR_AFTER: Final = 11 * 60
 """Seconds after which `poll` repeats a lost start, and a little more."""
@@ -61,9 +60,7 @@ class Rest(People):
                 self.tell(f"somebody approves {waiting[0]}")
             elif proposed := [name for name in self.names if self.chain.pull_requests(name)]:
                 self.merge_proposal(proposed[0])
-            elif by_cd := [
-                name for name in self.names if self.chain.pull_requests(name, CONTROL_PLANE)
-            ]:
+            elif by_cd := self.proposed_by_cd():
                 self.merge_cd(by_cd[0])
             else:
                 return

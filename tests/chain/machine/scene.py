@@ -128,6 +128,10 @@ class Scene(RuleBasedStateMachine):
             self.chain.start("schedule", environment=environment)
             self.tell(f"#{number} into {environment} conflicts: somebody starts schedule")
 
+    def proposed_by_cd(self) -> list[str]:
+        """Return the environments to which cd proposes a commit that people merge."""
+        return [name for name in self.names if self.chain.pull_requests(name, CONTROL_PLANE)]
+
     def merge_cd(self, environment: str) -> None:
         """Merge the pull request of cd into an environment's branch as a person, or give it up."""
         number = self.chain.open_pull_request(environment, CONTROL_PLANE)["number"]
