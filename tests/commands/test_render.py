@@ -79,7 +79,7 @@ def test_a_table_of_assignments(planes: Path) -> None:
             "dev/cluster-types/all.yaml",
             "name: lab",
             "name: ward",
-            ["cluster-types/all.yaml:8", "ClusterType 'ward' is already defined in", "all.yaml:1"],
+            ["cluster-types/all.yaml:11", "ClusterType 'ward' is already defined in", "all.yaml:4"],
             id="a duplicate name",
         ),
         pytest.param(

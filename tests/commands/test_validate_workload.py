@@ -84,7 +84,7 @@ def test_the_folder_that_the_registration_must_name_is_reported(
         ("      environment: dev\n", "", 7, "field-invalid", "environment is missing"),
         ("name: web", "name: Web", 7, "name-invalid", "'app-Web'"),
         (TARGET, TARGET * 2, 13, "target-duplicate", "rename one of the two"),
-        (WORKLOAD, f"{WORKLOAD}---\n{WORKLOAD}", 14, "object-duplicate", "rename one of the two"),
+        (WORKLOAD, f"{WORKLOAD}---\n{WORKLOAD}", 17, "object-duplicate", "rename one of the two"),
         (WORKLOAD, f"{WORKLOAD}---\n{WORKLOAD.replace('Workload', 'Template')}", 14, "registration-foreign-kind", "delivers only Workloads"),
         ("      manifests:", "      configSchemas: ['{']\n      manifests:", 9, "schema-invalid", "configSchemas of 'app-web'"),
         ("  name: app", "\tname: app", 4, "yaml-invalid", "tab"),

@@ -23,7 +23,7 @@ from kalypso_actions.clients.git.program import Git
 from kalypso_actions.clients.git.shallow_clone import ShallowClone
 from kalypso_actions.clients.git.urls import Authorize, accepted_url, clone_key, no_credential
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import Location, UsageError
+from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.model.history import Ancestry, HistoryCommit
 from kalypso_actions.model.object_ids import FileContent, is_commit_id
 from kalypso_actions.model.processes import WriteBlobs
@@ -167,7 +167,8 @@ class RemoteRepositories:
         """Return the commit of a branch, a tag, or a full commit id.
 
         With `branch`, HEAD is the head of that branch, and an abbreviated id names one of its
-        commits. `main~2` follows first parents. Raises KalypsoError.
+        commits. `main~2` follows first parents. Raises KalypsoError, with `branch` UsageError for
+        a revision that it does not have.
         """
         if is_commit_id(revision):
             return revision
@@ -183,7 +184,8 @@ class RemoteRepositories:
             if branch:
                 message = f"there is no branch, tag or commit {revision!r} on {branch}"
             advice = "check its name; name a commit of another branch by its full id"
-            raise UsageError(message, Location(url), advice)
+            # A person names a commit of a branch; a document names a branch.
+            raise (UsageError if branch else KalypsoError)(message, Location(url), advice)
         return commit
 
     def _named(self, url: str, name: str, branch: str) -> str:

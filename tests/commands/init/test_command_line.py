@@ -130,7 +130,8 @@ def test_a_dry_run_writes_nothing(acme: Acme, terminal: Terminal) -> None:
     assert result.exit_code == 0
     assert "acme/control-plane, main (new branch)\n  new       " in result.stdout
     assert re.search(
-        r"(?m)^Would acme/gitops: push: \d+ files to dev \(a new branch\)$", result.stdout
+        r"(?m)^Would acme/gitops: push: \d+ files to dev \(a new branch\): [\w./-]+, \S+$",
+        result.stdout,
     )
     assert "\nNothing was written.\n" in result.stdout
     assert acme.state() == {CONTROL_PLANE: {}, GITOPS: {}}
