@@ -22,7 +22,9 @@ MAX_BYTES = 1024 * 1024
 class FilesAtHand:
     """Finds the files of locations in folders and clones of this machine.
 
-    A file of a commit is on the disk if its content is the same there.
+    A file of a commit is on the disk if its branch is checked out and its content is the same
+    there. The same content of another branch is another file: who follows its advice must not edit
+    the checked-out one.
     """
 
     def __init__(
@@ -33,8 +35,9 @@ class FilesAtHand:
         self._find_folders = folders
         self._folders: Mapping[str, Path] | None = None
         self._commits: dict[tuple[Path, str], GitFiles | None] = {}
-        self._texts: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self._texts: dict[tuple[str, str, str, str], tuple[str, str]] = {}
         # A run may have a hundred thousand findings, and git takes milliseconds.
+        self._checked_out = lru_cache(maxsize=None)(self._find_checked_out)
         self._is_clone_of = lru_cache(maxsize=None)(self._has_remote)
         self._path_in_clone = lru_cache(maxsize=None)(self._find_in_clone)
 
@@ -90,7 +93,7 @@ class FilesAtHand:
         return repository.lower() in {name_in(url).lower() for url in urls}
 
     def _read(self, where: Location) -> tuple[str, str]:
-        key = (where.repository, where.commit, where.path)
+        key = (where.repository, where.branch, where.commit, where.path)
         if key not in self._texts:
             try:
                 self._texts[key] = self._look_up(where)
@@ -111,10 +114,20 @@ class FilesAtHand:
         entry = files.entries().get(where.path) if files else None
         if files is None or entry is None or entry.mode not in {FILE_MODE, EXECUTABLE_MODE}:
             return "", ""
-        if on_disk is not None and blob_id(on_disk) == entry.object_id:
+        is_same = on_disk is not None and blob_id(on_disk) == entry.object_id
+        if on_disk is not None and is_same and self._is_checked_out(folder, where):
             return _shown(folder / where.path), on_disk.decode()
         content = files.read([where.path])[where.path] if entry.size <= MAX_BYTES else b""
         return "", content.decode()
+
+    def _is_checked_out(self, folder: Path, where: Location) -> bool:
+        """Whether a location's branch is checked out; a detached HEAD must be its commit."""
+        branch, commit = self._checked_out(folder)
+        return where.branch in {"", branch} or (not branch and where.commit == commit)
+
+    def _find_checked_out(self, folder: Path) -> tuple[str, str]:
+        repository = GitRepository(folder, self._programs)
+        return repository.checked_out, repository.checked_out_commit
 
     def _folder(self, repository: str) -> Path | None:
         if is_path(repository):

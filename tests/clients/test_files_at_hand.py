@@ -61,6 +61,35 @@ def test_a_file_of_a_commit(clone: tuple[Path, dict[str, str]]) -> None:
     assert (files.path(other), files.text(other)) == ("", "of: dev\n")
 
 
+@pytest.mark.parametrize(
+    ("checked_out", "branch", "is_there"),
+    [
+        ("main", "main", True),
+        ("main", "", True),
+        ("main", "dev", False),
+        ("dev", "main", False),
+        ("dev", "dev", True),
+        ("a-change", "main", False),
+        ("--detach", "main", True),
+        ("--detach", "dev", False),
+    ],
+)
+def test_the_same_content_of_another_branch_is_another_file(
+    clone: tuple[Path, dict[str, str]], checked_out: str, branch: str, *, is_there: bool
+) -> None:
+    folder, commits = clone
+    (folder / "a.yaml").write_text("of: main\n")
+    git(folder, "checkout", "--quiet", "--force", "dev")
+    commits["dev"] = commit_branch(folder, {"a.yaml": "of: main\n", "b.yaml": ""}, "dev")
+    git(folder, "branch", "a-change", "main")
+    names = ["--detach", "main"] if checked_out == "--detach" else [checked_out]
+    git(folder, "checkout", "--quiet", "--force", *names)
+    where = Location(URL, "a.yaml", 1, branch=branch, commit=commits[branch or "main"])
+    files = at_hand(folder)
+    assert files.path(where) == ("clone/a.yaml" if is_there else "")
+    assert files.text(where) == "of: main\n"
+
+
 @pytest.mark.parametrize("path", ["link.yaml", "../secret", "absent.yaml", "binary.yaml", ""])
 def test_nothing_else_is_read(clone: tuple[Path, dict[str, str]], path: str) -> None:
     folder, commits = clone
