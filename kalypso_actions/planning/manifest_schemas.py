@@ -64,7 +64,8 @@ def schema_faults(body: Mapping[str, Any]) -> Iterator[SchemaFault]:
     rules = rules_of(f"{api_version} {kind}")
     if schema is not None:
         for fault in _faults(body, schema, (), _origin(api_version)):
-            advice = next((rule.advice for rule in rules if rule.is_at(fault.path)), "")
+            at = [rule.advice for rule in rules if rule.certain and rule.is_at(fault.path)]
+            advice = at[0] if at else ""
             yield fault._replace(advice=advice) if advice else fault
     elif of_kind := _fault_of_kind(api_version, kind):
         yield of_kind

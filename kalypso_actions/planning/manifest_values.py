@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -43,6 +44,10 @@ class ValueRule:
     only_one: Sequence[str] = ()
     subset_of: Sequence[str] = ()
     requires: Mapping[str, str] = field(default_factory=dict)
+    order: Sequence[str] = ()
+    names: Sequence[str] = ()
+    named_in: Sequence[Sequence[str]] = ()
+    fault: str = "invalid"
     certain: bool = True
     near: bool = False
 
@@ -76,7 +81,7 @@ class ValueRule:
         if close:
             yield self._fault(path, f"{text!r} is not known: did you mean {close}?")
         elif not self.near:
-            known = f"not one of: {', '.join(self.values)}" if self.values else "invalid"
+            known = f"not one of: {', '.join(self.values)}" if self.values else self.fault
             yield self._fault(path, f"{text!r} is {known}")._replace(is_certain=self.certain)
 
     def _of_mapping(
@@ -93,6 +98,40 @@ class ValueRule:
             if lacking:
                 fault = f"{'.'.join(self.subset_of)} has no {lacking[0]}: {value[lacking[0]]}"
                 yield self._fault((*path, lacking[0]), fault)
+        yield from self._of_order(path, value)
+        yield from self._of_names(path, value)
+
+    def _of_order(self, path: Path, value: Mapping[str, Any]) -> Iterator[SchemaFault]:
+        """Compare each amount with the next one that is given for the same key."""
+        last: dict[Path, tuple[Path, Decimal]] = {}
+        for name in self.order:
+            for inner, given in _leaves(value.get(name), (name,)):
+                amount, key = quantity(given), inner[1:]
+                if amount is None:
+                    continue
+                below, least = last.get(key, (inner, amount))
+                if least > amount:
+                    shown = [f"{_dotted(at)} {_at(value, at)}" for at in (below, inner)]
+                    message = f"{shown[0]} is above {shown[1]}"
+                    fault = self._fault((*path, *below), message)
+                    lower = f"lower {_dotted(below)}, or raise {_dotted(inner)}"
+                    yield fault._replace(advice=self.advice or lower)
+                last[key] = inner, amount
+
+    def _of_names(self, path: Path, value: Mapping[str, Any]) -> Iterator[SchemaFault]:
+        """Look each name up where it must be; a name with `$` is completed by another program."""
+        known = {str(name) for steps in self.named_in for _, name in values_at(value, steps)}
+        if any("$" in name for name in known):
+            return
+        for inner, name in values_at(value, self.names) if self.names else ():
+            if str(name) not in known and "$" not in str(name):
+                close = misspelled(str(name), sorted(known))
+                meant = f": did you mean {close}?" if close else ""
+                places = " and ".join(
+                    ".".join(steps[: steps.index("*")]) for steps in self.named_in
+                )
+                message = f"there is no {name!r} in {places}{meant}"
+                yield self._fault((*path, *inner), message)
 
     def _fault(self, path: Path, message: str) -> SchemaFault:
         return SchemaFault(path, message, True, VALUE_INVALID, self.advice or f"see {self.source}")
@@ -154,6 +193,49 @@ def _leads_to(steps: Sequence[str], path: Path) -> bool:
     if step == "**":
         return _leads_to(rest, path) or _leads_to(steps, tuple(inner))
     return (step == "*" or key in _names(step)) and _leads_to(rest, tuple(inner))
+
+
+_QUANTITY: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)(\D*)")
+_UNITS: Final[Mapping[str, Decimal]] = {
+    **{unit: Decimal(1000) ** power for power, unit in enumerate("num kMGTPE", -3) if unit != " "},
+    **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
+    "": Decimal(1),
+}
+
+
+_LONGEST: Final = 60
+
+
+def quantity(value: Any) -> Decimal | None:
+    """Return the number that a quantity of Kubernetes stands for; None for any other value.
+
+    One of more than `_LONGEST` digits is above what Kubernetes keeps.
+    https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/
+    """
+    if type(value) not in {int, float, str}:
+        return None
+    is_long = len(value) > _LONGEST if isinstance(value, str) else abs(value) >= 10**_LONGEST
+    parts = None if is_long else _QUANTITY.fullmatch(str(value))
+    unit = _UNITS.get(parts[2]) if parts else None
+    return Decimal(parts[1]) * unit if parts and unit else None
+
+
+def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield a value, or those of a mapping, with their paths."""
+    if isinstance(value, Mapping):
+        yield from (((*path, str(key)), inner) for key, inner in value.items())
+    else:
+        yield path, value
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
 
 
 def _get(outer: Any, key: str) -> Any:

@@ -95,6 +95,21 @@ VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
     "a type of path": ("networking.k8s.io/v1 Ingress", {"spec": {"rules": [{"http": {"paths": [{"pathType": "prefix", "backend": {}}]}}]}}, "spec.rules.0.http.paths.0.pathType"),
     "a kind of source": ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "sourceRef": {"kind": "GitRepositry", "name": "a"}}}, "spec.sourceRef.kind"),
     "a duration": ("kustomize.toolkit.fluxcd.io/v1 Kustomization", {"spec": {**FLUX, "interval": "5min"}}, "spec.interval"),
+    "a default above the most": ("v1 LimitRange", {"spec": {"limits": [{"type": "Container", "default": {"memory": "2Gi", "cpu": 1}, "max": {"memory": "1000Mi", "cpu": "1000m"}}]}}, "spec.limits.0.default.memory"),
+    "a least above the most": ("v1 LimitRange", {"spec": {"limits": [{"type": "Pod", "min": {"cpu": "1500m"}, "max": {"cpu": 1}}]}}, "spec.limits.0.min.cpu"),
+    "a request of a LimitRange": ("v1 LimitRange", {"spec": {"limits": [{"type": "Container", "defaultRequest": {"memory": "2G"}, "default": {"memory": "1Gi"}, "max": {"memory": "4Gi"}}]}}, "spec.limits.0.defaultRequest.memory"),
+    "replicas": ("autoscaling/v2 HorizontalPodAutoscaler", {"spec": {"minReplicas": 5, "maxReplicas": 2, "scaleTargetRef": {"kind": "a", "name": "b"}}}, "spec.minReplicas"),
+    "requests above limits": ("v1 Pod", {"spec": {"containers": [{"name": "a", "resources": {"requests": {"memory": "1.5Gi", "cpu": "100m"}, "limits": {"memory": "1e9", "cpu": 0.1}}}]}}, "spec.containers.0.resources.requests.memory"),
+    "a range of ports": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"ports": [{"port": 9000, "endPort": 8000}]}]}}, "spec.egress.0.ports.0.port"),
+    "a path without /": ("networking.k8s.io/v1 Ingress", {"spec": {"rules": [{"http": {"paths": [{"path": "api", "pathType": "Prefix", "backend": {}}]}}]}}, "spec.rules.0.http.paths.0.path"),
+    "a host": ("networking.k8s.io/v1 Ingress", {"spec": {"rules": [{"host": "Proxy_1.git.test"}]}}, "spec.rules.0.host"),
+    "a length of a network": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/33"}}]}]}}, "spec.egress.0.to.0.ipBlock.cidr"),
+    "a number of a network": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.256.0.0/16"]}}]}]}}, "spec.egress.0.to.0.ipBlock.except.0"),
+    "three parts of a network": ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": "10.0.0/8"}}]}]}}, "spec.egress.0.to.0.ipBlock.cidr"),
+    "a length of IPv6": ("v1 Service", {"spec": {"loadBalancerSourceRanges": ["fd00::/129"]}}, "spec.loadBalancerSourceRanges.0"),
+    "a mount without its volume": ("apps/v1 Deployment", {"spec": {"selector": {}, "template": {"spec": {"containers": [{"name": "a", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}}}}, "spec.template.spec.containers.0.volumeMounts.0.name"),
+    "a mount of another claim": ("apps/v1 StatefulSet", {"spec": {"selector": {}, "serviceName": "a", "template": {"spec": {"containers": [], "initContainers": [{"name": "a", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}}, "volumeClaimTemplates": [{"metadata": {"name": "date"}}]}}, "spec.template.spec.initContainers.0.volumeMounts.0.name"),
+    "a mount of a CronJob": ("batch/v1 CronJob", {"spec": {"schedule": "0 4 * * *", "jobTemplate": {"spec": {"template": {"spec": {"containers": [{"name": "a", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}}}}}}, "spec.jobTemplate.spec.template.spec.containers.0.volumeMounts.0.name"),
     "a URL": ("source.toolkit.fluxcd.io/v1 GitRepository", {"spec": {"interval": "1m", "url": "git@git.test:app"}}, "spec.url"),
 }  # fmt: skip
 
@@ -120,6 +135,14 @@ def test_values_that_an_api_server_refuses(kind: str, body: dict[str, Any], path
         ("helm.toolkit.fluxcd.io/v2 HelmRelease", {"spec": {"interval": "5m", "values": {"containers": [{"ports": [{"containerPort": 0}]}]}}}),
         ("apps/v1 Deployment", {"spec": {"selector": {"matchLabels": {"app": "a"}}, "template": PODS}}),
         ("batch/v1 CronJob", {"spec": {"schedule": "@daily", "jobTemplate": {}}}),
+        ("v1 LimitRange", {"spec": {"limits": [{"type": "Container", "min": {"cpu": "10m"}, "defaultRequest": {"cpu": "0.5"}, "default": {"cpu": "500m", "memory": "1024Mi"}, "max": {"cpu": "1k", "memory": "1Gi"}}]}}),
+        ("v1 LimitRange", {"spec": {"limits": [{"type": "Container", "default": {"memory": "${MEMORY}"}, "max": {"memory": "128974848000m"}}]}}),
+        ("autoscaling/v2 HorizontalPodAutoscaler", {"spec": {"minReplicas": 2, "maxReplicas": 2, "scaleTargetRef": {"kind": "a", "name": "b"}}}),
+        ("v1 Pod", {"spec": {"containers": [{"name": "a", "resources": {"requests": {"memory": "2Gi", "cpu": "1"}, "limits": {"memory": "2048Mi"}}}]}}),
+        ("networking.k8s.io/v1 NetworkPolicy", {"spec": {"egress": [{"to": [{"ipBlock": {"cidr": cidr}} for cidr in ("0.0.0.0/0", "255.255.255.255/32", "::/0", "fd00::1/128", "::ffff:10.0.0.0/104", "${NETWORK}")], "ports": [{"port": "web"}, {"port": 80, "endPort": 90}]}]}}),
+        ("networking.k8s.io/v1 Ingress", {"spec": {"rules": [{"host": "*.a-1.git.test", "http": {"paths": [{"path": "/", "pathType": "Exact", "backend": {}}, {"pathType": "ImplementationSpecific", "backend": {}}]}}]}}),
+        ("apps/v1 StatefulSet", {"spec": {"selector": {}, "serviceName": "a", "template": {"spec": {"containers": [{"name": "a", "volumeMounts": [{"name": "data", "mountPath": "/d"}, {"name": "conf", "mountPath": "/c"}]}], "volumes": [{"name": "conf"}]}}, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]}}),
+        ("apps/v1 Deployment", {"spec": {"selector": {}, "template": {"spec": {"containers": [{"name": "a", "volumeMounts": [{"name": "a-data", "mountPath": "/d"}]}], "volumes": [{"name": "${NAME}-data"}]}}}}),
         ("acme.example/v1 Anything", {"spec": {"type": "ingress"}}),
     ],
 )  # fmt: skip
@@ -132,6 +155,39 @@ def test_an_unknown_value_without_a_near_one_may_be_newer() -> None:
     assert faults("v1", "ResourceQuota", spec={"hard": {"volumes": 2}}) == [
         ("spec.hard.volumes", False)
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "path"),
+    [
+        ("v1 ResourceQuota", {"hard": {"limits.memory": "512m", "limits.cpu": "512m"}}, "spec.hard.limits.memory"),
+        ("v1 LimitRange", {"limits": [{"type": "Container", "max": {"memory": "512m", "cpu": "512m"}}]}, "spec.limits.0.max.memory"),
+        ("v1 Pod", {"containers": [{"name": "a", "resources": {"limits": {"memory": "64m", "cpu": "64m"}}}]}, "spec.containers.0.resources.limits.memory"),
+    ],
+)  # fmt: skip
+def test_memory_of_less_than_a_megabyte_in_thousandths_is_doubtful(
+    kind: str, spec: dict[str, Any], path: str
+) -> None:
+    version, name = kind.split(" ")
+    assert faults(version, name, spec=spec) == [(path, False)]
+
+
+def test_a_comparison_names_both_values() -> None:
+    limits = [{"type": "Container", "default": {"memory": "2Gi"}, "max": {"memory": "1Gi"}}]
+    body = {"apiVersion": "v1", "kind": "LimitRange", **META, "spec": {"limits": limits}}
+    (fault,) = schema_faults(body)
+    assert fault.message == "default.memory 2Gi is above max.memory 1Gi"
+    assert fault.advice == "lower default.memory, or raise max.memory"
+
+
+def test_a_mount_names_what_was_probably_meant() -> None:
+    mounted = {"containers": [{"name": "a", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}]}
+    claims = [{"metadata": {"name": "date"}}]
+    spec = {"selector": {}, "serviceName": "a", "template": {"spec": mounted}}
+    body = {"apiVersion": "apps/v1", "kind": "StatefulSet", **META}
+    (fault,) = schema_faults({**body, "spec": {**spec, "volumeClaimTemplates": claims}})
+    places = "template.spec.volumes and volumeClaimTemplates"
+    assert fault.message == f"there is no 'data' in {places}: did you mean date?"
 
 
 def test_advice_on_forms() -> None:
@@ -156,6 +212,8 @@ def test_each_rule_has_its_source() -> None:
             or rule.only_one
             or rule.subset_of
             or rule.requires
+            or rule.order
+            or rule.named_in
         )
 
 
