@@ -75,16 +75,16 @@ def followed(*texts: str) -> list[tuple[str, str]]:
     "a reconciler of another branch counts",
     turned(
         "kalypso_actions.compliance.child_reports._sources_of",
-        "repository_key(url) == key and _branch_of(spec.get('ref')) == branch",
-        "repository_key(url) == key",
+        "place == [key, branch]",
+        "place[0] == key",
     ),
 )
 @breaks(
     "a reconciler of another repository counts",
     turned(
         "kalypso_actions.compliance.child_reports._sources_of",
-        "repository_key(url) == key and _branch_of(spec.get('ref')) == branch",
-        "_branch_of(spec.get('ref')) == branch",
+        "place == [key, branch]",
+        "place[1] == branch",
     ),
 )
 @pytest.mark.parametrize(

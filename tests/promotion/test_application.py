@@ -185,7 +185,11 @@ def test_whose_version_counts(
 )
 @breaks(
     "the next look withdraws a person's rollback",
-    turned(desired_commit, "facts.goes_back and newest == facts.tracked", "False"),
+    turned(
+        desired_commit,
+        "facts.goes_back and newest == facts.tracked and facts.proposed in main",
+        "False",
+    ),
     case="a proposed rollback",
 )
 @pytest.mark.parametrize(
