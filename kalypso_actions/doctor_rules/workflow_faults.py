@@ -18,6 +18,7 @@ from kalypso_actions.doctor_rules.workflow_nodes import (
     INPUT,
     INVALID,
     NOT_STARTED,
+    UNPROTECTED,
     WorkflowFile,
     composed,
     get,
@@ -62,6 +63,12 @@ _STRING: Final = re.compile(r"'(?:[^']|'')*'")
 _NAME: Final = re.compile(
     r"(?<![\w.\-])(?P<context>[A-Za-z_][\w-]*)(?!\s*\()(?:\.(?P<key>[A-Za-z_][\w-]*))?(?![\w-]*\s*\()"
 )
+_MEMBER: Final = re.compile(
+    r"(?<![\w.\-])(?P<context>needs|steps)\.(?P<name>[A-Za-z_][\w-]*)\.(?P<key>[A-Za-z_][\w-]*)"
+    r"(?:\.(?P<output>[A-Za-z_][\w-]*)|\[\s*'(?P<quoted>[^']*)'\s*\])?",
+    re.IGNORECASE,
+)
+_MEMBERS: Final = {"needs": ("outputs", "result"), "steps": ("outputs", "outcome", "conclusion")}
 _NOUNS: Final = {"inputs": "input", "needs": "job before this one", "steps": "step"}
 _LITERALS: Final = frozenset({"true", "false", "null", "nan", "infinity"})
 
@@ -123,6 +130,8 @@ def workflow_faults(
         else:
             yield from _other_suffix(file, templates, files.texts)
         yield from _workflow_runs(file, known, templates, absent)
+        yield from _pull_requests_with_secrets(file)
+        yield from _schedules(file)
         yield from _expressions(file, template)
         yield from syntax_faults(file)
     yield from step_faults(ours, actions, templates)
@@ -325,6 +334,97 @@ def _workflow_runs(
             )
 
 
+def _pull_requests_with_secrets(file: WorkflowFile) -> Iterator[Finding]:
+    """Report `pull_request_target`: it judges main, with rights that a fork must not have.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
+    """
+    name = "pull_request_target"
+    on = get(file.root, "on")
+    nodes = [key for key, _ in pairs(on)] or scalars(on)
+    for node in (node for node in nodes if node.value == name):
+        yield file.finding(
+            f"{name} runs {file.path} with the secrets for the pull requests of forks, too, and "
+            "with the files of the branch that they go to, not with their change",
+            node,
+            "write pull_request, as in our template",
+            UNPROTECTED,
+        )
+
+
+_MONTHS: Final = [
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+]
+_DAYS: Final = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+_CRON: Final[Sequence[tuple[str, int, int, Sequence[str]]]] = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day of the month", 1, 31, ()),
+    ("month", 1, 12, _MONTHS),
+    ("day of the week", 0, 6, _DAYS),
+)
+"""The fields of a cron line: their nouns, first and last numbers, and names.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows#schedule
+"""
+
+
+def _schedules(file: WorkflowFile) -> Iterator[Finding]:
+    """Report lines of cron that GitHub refuses."""
+    events = _events(file.root)
+    schedule = events.get("schedule")
+    if "schedule" not in events:
+        return
+    if not items(schedule):
+        message = "schedule must be a list of cron: lines"
+        where = schedule or get(file.root, "on") or file.root
+        yield file.refused(message, where, "write - cron: below schedule:")
+    for item in items(schedule):
+        line = get(item, "cron")
+        if line is None:
+            yield file.refused("schedule has no cron", item, "write - cron: with five fields")
+        elif fault := _fault_of_cron(text_of(line)):
+            message = f"cron {text_of(line)!r}: {fault}"
+            advice = "write minute, hour, day of the month, month and day of the week: 7,37 * * * *"
+            yield file.refused(message, line, advice)
+
+
+def _fault_of_cron(line: str) -> str:
+    """Return what is wrong with a line of cron; "" for a good one."""
+    fields = line.split()
+    if len(fields) != len(_CRON):
+        return f"it has {counted(len(fields), 'field')}, not five"
+    for text, (noun, first, last, names) in zip(fields, _CRON, strict=True):
+        for part in text.lower().split(","):
+            span, slash, step = part.partition("/")
+            ends = [] if span == "*" else span.split("-")
+            numbers = [
+                first + names.index(end) if end in names else int(end) if _is_number(end) else -1
+                for end in ends
+            ]
+            is_good = len(ends) <= 2 and all(first <= number <= last for number in numbers)
+            if not is_good or (slash and not (_is_number(step) and int(step))):
+                return f"{text!r} is no {noun} ({first}-{last})"
+            if numbers != sorted(numbers):
+                return f"{part!r} ends before it begins"
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
 def _expressions(file: WorkflowFile, template: str | None) -> Iterator[Finding]:
     """Report names in expressions that GitHub does not know: their value is empty.
 
@@ -352,12 +452,20 @@ def _expressions(file: WorkflowFile, template: str | None) -> Iterator[Finding]:
                 EXPRESSION,
             )
         ids = [get(step, "id") for step in items(get(job, "steps"))]
+        needed = jobs if unknown else texts_of(get(job, "needs"))
         known = {
             "inputs": inputs,
-            "needs": {*(jobs if unknown else texts_of(get(job, "needs")))},
-            "steps": {text_of(node) for node in ids if node is not None},
+            "needs": {name: _outputs(file, name) for name in needed},
+            "steps": {text_of(node): None for node in ids if node is not None},
         }
         yield from _unknown_names(file, job, known)
+
+
+def _outputs(file: WorkflowFile, name: str) -> list[str] | None:
+    """Return the outputs of a job; None for a workflow that is called, which has its own."""
+    job = next((job for key, job in file.jobs() if key.value == name), None)
+    is_call = get(job, "uses") is not None
+    return None if is_call else [key.value for key, _ in pairs(get(job, "outputs"))]
 
 
 def _unknown_names(
@@ -407,6 +515,34 @@ def _of_expression(
                 f"{context}.{key} is empty: there is no such {_NOUNS[context]}",
                 node,
                 f"write {context}.{near}" if near else f"known are {names}",
+                EXPRESSION,
+            )
+    yield from _members(file, node, text, known)
+
+
+def _members(
+    file: WorkflowFile, node: yaml.Node, text: str, known: Mapping[str, Collection[str]]
+) -> Iterator[Finding]:
+    """Report values and outputs that the jobs and steps of an expression do not have."""
+    for match in _MEMBER.finditer(text):
+        context, name, key = match["context"].lower(), match["name"], match["key"].lower()
+        of_context = known.get(context, ())
+        if not isinstance(of_context, Mapping) or name not in of_context:
+            continue  # an unknown name has its finding
+        of_job, output = of_context[name], match["output"] or match["quoted"]
+        if key not in _MEMBERS[context]:
+            place, value, values = f"{context}.{name}", match["key"], _MEMBERS[context]
+        elif key == "outputs" and output and of_job is not None:
+            place, value, values = f"{context}.{name}.outputs", output, of_job
+        else:
+            continue
+        if value.lower() not in map(str.lower, values):
+            near = nearest(value, values)
+            names = abbreviated(sorted(values), MAX_LISTED) or "none"
+            yield file.finding(
+                f"{place}.{value} is empty: there is no such value",
+                node,
+                f"write {place}.{near}" if near else f"known are {names}",
                 EXPRESSION,
             )
 

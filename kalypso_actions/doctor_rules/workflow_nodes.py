@@ -20,6 +20,7 @@ EXPRESSION: Final = "workflow-expression-unknown"
 INPUT: Final = "workflow-input-unknown"
 INVALID: Final = "workflow-invalid"
 PERMISSION: Final = "workflow-permission-missing"
+UNPROTECTED: Final = "workflow-unprotected"
 
 MOST_FILES: Final = 256
 """Workflow files to remember: a fleet of fifty environments has two of ours on each branch."""
@@ -46,6 +47,10 @@ class WorkflowFile:
         mark = node.start_mark
         where = place_of(self.files, self.path, mark.line + 1, mark.column + 1)
         return Finding(message, where, advice, code, level=level)
+
+    def refused(self, message: str, node: yaml.Node, advice: str) -> Finding:
+        """Return the finding that GitHub does not run the file."""
+        return self.finding(f"GitHub does not run {self.path}: {message}", node, advice, INVALID)
 
     def jobs(self) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
         """Return the jobs, each with the node of its name."""

@@ -16,9 +16,9 @@ import yaml
 from kalypso_actions.doctor_rules.workflow_nodes import (
     EXPRESSION,
     INPUT,
-    INVALID,
     NOT_STARTED,
     PERMISSION,
+    UNPROTECTED,
     WorkflowFile,
     get,
     items,
@@ -94,6 +94,7 @@ def step_faults(
         if step.action in actions and _USES.search(text_of(step.uses)):
             yield from _inputs(step, actions[step.action])
     yield from _permissions(steps, actions)
+    yield from _without_reviewers(steps)
     yield from _differing_options(steps, actions)
     yield from _names(files, templates)
 
@@ -135,6 +136,29 @@ def _inputs(step: _Step, action: OurAction) -> Iterator[Finding]:
             INPUT,
             "error",
         )
+
+
+_ACKNOWLEDGED: Final = re.compile(rf"#.*kalypso\.io/ignore:.*\b{UNPROTECTED}\b")
+
+
+def _without_reviewers(steps: Iterable[_Step]) -> Iterator[Finding]:
+    """Report jobs that promote outside of a GitHub environment, unless a comment says why."""
+    for step in steps:
+        keys = {key.value for key, _ in pairs(step.job[1])}
+        is_misspelled = bool(nearest("environment", keys - JOB_KEYS))
+        is_promoting = step.action == "cd" and step.value("verify-only") in {"", "false"}
+        if not is_promoting or "environment" in keys or is_misspelled:
+            continue
+        if not _ACKNOWLEDGED.search(step.file.text):
+            yield step.file.finding(
+                f"the job {step.job[0].value!r} promotes without environment: the required "
+                "reviewers of the GitHub environment are never asked",
+                step.job[0],
+                "add environment: ${{ inputs.environment }} to the job; if the merge of the pull "
+                "request in the GitOps repository is enough approval, write the comment "
+                f"# kalypso.io/ignore: {UNPROTECTED}",
+                UNPROTECTED,
+            )
 
 
 LEVELS: Final = {"none": 0, "read": 1, "write": 2}
@@ -345,13 +369,13 @@ def syntax_faults(file: WorkflowFile) -> Iterator[Finding]:
         )
         given = {each.value for each, _ in pairs(job)}
         if not is_call and "runs-on" not in given and not nearest("runs-on", given - JOB_KEYS):
-            yield _refused(file, f"the job {key.value!r} has no runs-on", key, "add runs-on:")
+            yield file.refused(f"the job {key.value!r} has no runs-on", key, "add runs-on:")
         for step in items(get(job, "steps")):
             yield from _unknown_keys(file, step, STEP_KEYS, "a step")
             has = {each.value for each, _ in pairs(step)} & {"uses", "run"}
             if len(has) != 1 and not {each.value for each, _ in pairs(step)} - STEP_KEYS:
                 message = "a step has both uses and run" if has else "a step has no uses or run"
-                yield _refused(file, message, step, "write one of the two")
+                yield file.refused(message, step, "write one of the two")
 
 
 def _unknown_keys(
@@ -360,8 +384,4 @@ def _unknown_keys(
     for key in (key for key, _ in pairs(node) if key.value not in known):
         near = nearest(key.value, known)
         advice = f"write {near}" if near else f"remove it; known are {', '.join(sorted(known))}"
-        yield _refused(file, f"{noun} has no key {key.value!r}", key, advice)
-
-
-def _refused(file: WorkflowFile, message: str, node: yaml.Node, advice: str) -> Finding:
-    return file.finding(f"GitHub does not run {file.path}: {message}", node, advice, INVALID)
+        yield file.refused(f"{noun} has no key {key.value!r}", key, advice)

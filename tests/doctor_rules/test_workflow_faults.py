@@ -24,6 +24,13 @@ from tests.breaks import breaks, returning
 MARKS = Placeholders("acme/kalypso-actions", "v1", "acme/control-plane")
 
 
+CRON = "write minute, hour, day of the month, month and day of the week: 7,37 * * * *"
+UNREVIEWED = (
+    "add environment: ${{ inputs.environment }} to the job; if the merge of the pull request in the "
+    "GitOps repository is enough approval, write the comment # kalypso.io/ignore: workflow-unprotected"
+)
+
+
 def told(
     texts: dict[str, str], place: Place = "control-plane", main: str = "main", branch: str = "main"
 ) -> list[tuple[str, str, str]]:
@@ -70,6 +77,10 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("schedule", "manifests: strict", "manifests: strict\n          of-a-later-version: x"),
         ("schedule", "name: Schedule", "name: Plan"),
         ("schedule", "runs-on: ubuntu-latest", "if: ${{ !cancelled() && github.ref_name == 'main' }}\n    runs-on: x"),
+        ("poll", "7,37 * * * *", "*/5,7-9/2 0-23 1,31 JAN-dec Mon-FRI"),
+        ("cd", "environment: ${{ inputs.environment }}\n    permissions", "environment: {name: prod}\n    permissions"),
+        ("cd", "\n    environment: ${{ inputs.environment }}\n", "\n    # The merge approves. kalypso.io/ignore: workflow-unprotected\n"),
+        ("cd", "needs.verify.outputs.waiting-for ==", "needs.verify.result == 'success' && needs.verify.outputs['Waiting-For'] =="),
         ("schedule", "runs-on: ubuntu-latest", "strategy: {matrix: {a: [1]}}\n    runs-on: ${{ matrix.a }}"),
     ],
 )  # fmt: skip
@@ -107,6 +118,19 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
         pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY }}", "secret.KALYPSO_APP_PRIVATE_KEY }}", "expression-unknown", "write secrets.KALYPSO_APP_PRIVATE_KEY", id="secret"),
         pytest.param("cd", "if: needs.verify", "if: need.verify", "expression-unknown", "write needs.verify", id="a condition"),
         pytest.param("cd", "if: needs.verify", "if: needs.verifi", "expression-unknown", "write needs.verify", id="an unknown job"),
+        pytest.param("cd", "outputs.waiting-for ==", "outputs.waiting_for ==", "expression-unknown", "write needs.verify.outputs.waiting-for", id="an output that no job has"),
+        pytest.param("cd", "outputs.waiting-for ==", "outputs['later'] ==", "expression-unknown", "known are waiting-for", id="an output in brackets"),
+        pytest.param("cd", "verify.outputs.waiting-for ==", "verify.output.waiting-for ==", "expression-unknown", "write needs.verify.outputs", id="a misspelled part of a job"),
+        pytest.param("cd", "waiting-for: ${{ steps", "waiting: ${{ steps", "expression-unknown", "write needs.verify.outputs.waiting", id="a renamed output"),
+        pytest.param("cd", "\n    environment: ${{ inputs.environment }}\n", "\n", "unprotected", UNREVIEWED, id="nobody is asked"),
+        pytest.param("ci", "pull_request:", "pull_request_target:", "unprotected", "write pull_request, as in our template", id="secrets for forks"),
+        pytest.param("preview", "pull_request:", "pull_request_target:", "unprotected", "write pull_request, as in our template", id="the preview of forks"),
+        *(
+            pytest.param("poll", '"7,37 * * * *"', f'"{line}"', "invalid", CRON, id=f"cron {line}")
+            for line in ("0 7,37 * * * *", "7,37 * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "@hourly", "*/0 * * * *", "30-10 * * * *", "* * * * L", "7,,37 * * * *", "")
+        ),
+        pytest.param("poll", "- cron:", "- crom:", "invalid", "write - cron: with five fields", id="no cron"),
+        pytest.param("poll", "- cron:", "  cron:", "invalid", "write - cron: below schedule:", id="no list of crons"),
         pytest.param("preview-comment", "[Preview]", "[Previw]", "not-started", "write Preview", id="an unknown workflow"),
         pytest.param("preview", "name: Preview\n", "name: Preview of a change\n", "not-started", "write Preview of a change", id="a renamed workflow"),
         pytest.param("schedule", "manifests: strict", "manifest: strict", "input-unknown", "did you mean manifests?", id="a misspelled input"),
