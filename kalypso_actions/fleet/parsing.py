@@ -212,7 +212,8 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
         case "string_type":
             fault = f"must be a text, but it is {_describe(value)}"
             advice = "" if isinstance(value, dict | list) else "write it in quotes"
-            advice = 'write a text, or "" for an empty one' if value is None else advice
+            if value is None:
+                advice = 'write a text, or "" for an empty one; a # begins a comment: write "#…"'
         case "dict_type" | "model_type" | "model_attributes_type":
             fault = f"must be a mapping, but it is {_describe(value)}"
         case "list_type":
@@ -326,6 +327,12 @@ def _url_faults(document: Document) -> Iterator[Problem]:
                 )
 
 
+_PAGE: Final = re.compile(
+    r"(https?://[^/@\s]+(?:/[^/\s]+){2,}?)(?:/-)?/(?:tree|blob)/([^\s?#]+)\S*"
+)
+"""The address of a branch's folder or file in a browser, on GitHub or GitLab."""
+
+
 def _url_warnings(document: Document) -> Iterator[Problem]:
     """Warn of passwords and tokens in URLs, and of repositories without a scheme.
 
@@ -334,6 +341,16 @@ def _url_warnings(document: Document) -> Iterator[Problem]:
     if document.kind == "ConfigMap":
         return
     for path, text in _texts_of(document.body, ()):
+        is_repository = path[-1:] == ("repo",) and "manifests" not in path
+        page = _PAGE.fullmatch(text) if is_repository else None
+        if page:
+            yield Problem(
+                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} is the address of "
+                "a page, not the URL of a repository",
+                document.at(*path),
+                f"write {page[1]}; {page[2]} belongs into branch and path",
+                URL_INVALID,
+            )
         if document.kind == "GitOpsRepo" and path == ("spec", "repo"):
             continue
         if URL_WITH_SECRET.search(text):
@@ -344,7 +361,7 @@ def _url_warnings(document: Document) -> Iterator[Problem]:
                 "revoke it, remove it from the URL, and pass it in git-credentials",
                 URL_SECRET,
             )
-        elif path[-1:] == ("repo",) and "manifests" not in path and BARE_URL.match(text):
+        elif is_repository and BARE_URL.match(text):
             yield Problem(
                 f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} is no URL of a "
                 f"repository: {text}",

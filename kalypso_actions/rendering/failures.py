@@ -85,6 +85,9 @@ _GO: Final = re.compile(
     re.DOTALL,
 )
 _FIELD: Final = re.compile(rf"can't evaluate field (\w+) in type {re.escape(str(DATA_TYPE))}")
+_OF_ANOTHER: Final = re.compile(
+    r"can't evaluate field (\w+) in type .*|nil pointer evaluating .*\.(\w+)", re.DOTALL
+)
 _FUNCTION: Final = re.compile(r'function "(\w+)" not defined')
 UNCLOSED: Final = re.compile(r"unclosed action started at [^:]*:(?P<line>\d+)")
 _RANGE: Final = re.compile(r"range can't iterate over (.*)", re.DOTALL)
@@ -120,4 +123,10 @@ def in_plain_words(message: str) -> tuple[str, str]:
         return f": range needs a list or a mapping, but {node} is {value}", _LIST_ADVICE
     reason = call["reason"] if call else fault
     is_own = call is not None and call["function"] == "fail"
-    return f" at {node}: {reason}" if node and not is_own else f": {reason}", ""
+    words = f" at {node}: {reason}" if node and not is_own else f": {reason}"
+    other = _OF_ANOTHER.fullmatch(fault)
+    name, advice = (other[1] or other[2]) if other else "", ""
+    if name in FIELDS and re.match(rf"\.{name}\b", node or ""):
+        words = f": .{name} is read where range, with or template has set . to another value"
+        advice = f"write $.{name} for the field of the assignment"
+    return words, advice

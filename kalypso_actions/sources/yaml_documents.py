@@ -141,6 +141,7 @@ class _Composer:
     warnings: list[Problem] = field(default_factory=list)
     events: Iterator[Any] = field(default_factory=lambda: iter(()))
     anchors: dict[str, _Anchor] = field(default_factory=dict)
+    ended: set[str] = field(default_factory=set)
     marks: dict[Path, EntryMark] = field(default_factory=dict)
     blocks: dict[Path, int] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -197,6 +198,7 @@ class _Composer:
         return None
 
     def _document(self) -> Document | None:
+        self.ended.update(self.anchors)
         self.anchors, self.marks, self.blocks, self.size = {}, {}, {}, 0
         start = next(self.events)
         mark = _mark(start)
@@ -268,6 +270,12 @@ class _Composer:
 
     def _alias(self, event: yaml.AliasEvent) -> object:
         anchor = self.anchors.get(str(event.anchor))
+        if anchor is None and event.anchor in self.ended:
+            raise _UnreadableError(
+                f"the alias *{event.anchor} has no anchor &{event.anchor} in its document",
+                _mark(event),
+                "anchors end with their document, at ---: write the value in this one, too",
+            )
         if anchor is None:
             raise _UnreadableError(
                 f"the alias *{event.anchor} has no anchor &{event.anchor} before it", _mark(event)

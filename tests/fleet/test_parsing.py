@@ -206,6 +206,52 @@ def test_data_that_kubernetes_would_refuse(value: str) -> None:
     assert "data.A must be a text, but it is " in problems[0]
 
 
+def test_a_value_that_is_a_comment() -> None:
+    _, problems, _ = parse(
+        """\
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: c}
+        data:
+          COLOUR: #ff8800
+        """
+    )
+    (problem,) = problems
+    assert 'a # begins a comment: write "#…"' in problem
+
+
+GITHUB, GITLAB = "https://github.com/acme/app", "https://gitlab.test/acme/team/app"
+
+
+@pytest.mark.parametrize(
+    ("repo", "meant", "rest"),
+    [
+        (f"{GITHUB}/tree/main/chart", GITHUB, "main/chart"),
+        (f"{GITHUB}/blob/main/a.yaml", GITHUB, "main/a.yaml"),
+        (f"{GITLAB}/-/tree/release/1", GITLAB, "release/1"),
+        ("http://127.0.0.1:8080/tree/blob/tree/main", "http://127.0.0.1:8080/tree/blob", "main"),
+        (GITHUB, "", ""),
+        (GITLAB, "", ""),
+        ("https://github.com/blob/tree", "", ""),
+    ],
+)
+@pytest.mark.parametrize("kind", ["BaseRepo", "GitOpsRepo"])
+def test_the_address_of_a_page_is_no_repository(
+    kind: str, repo: str, meant: str, rest: str
+) -> None:
+    commit = f", commit: {40 * 'a'}" if kind == "BaseRepo" else ""
+    _, problems, warnings = parse(
+        f"{{apiVersion: scheduler.kalypso.io/v1alpha1, kind: {kind}, metadata: {{name: r}}, "
+        f"spec: {{repo: '{repo}', branch: main, path: .{commit}}}}}"
+    )
+    assert not problems
+    told = [
+        f"test: file.yaml:1: {kind} 'r': spec.repo is the address of a page, not the URL of a "
+        f"repository (write {meant}; {rest} belongs into branch and path)"
+    ]
+    assert warnings == (told if meant else [])
+
+
 def test_templates_in_both_forms() -> None:
     noun, problems, _ = parse(
         """\

@@ -24,6 +24,29 @@ GO = 'template: template:3:7: executing "template" at '
             "",
             id="a field of a text",
         ),
+        *(
+            pytest.param(
+                f"{GO}<{node}>: {fault}",
+                f": .{name} is read where range, with or template has set . to another value",
+                f"write $.{name} for the field of the assignment",
+                id=f"{node} inside range",
+            )
+            for name, node, fault in (
+                (
+                    "Environment",
+                    ".Environment",
+                    "can't evaluate field Environment in type interface {}",
+                ),
+                ("ConfigData", ".ConfigData.A", "can't evaluate field ConfigData in type string"),
+                ("Labels", ".Labels", "nil pointer evaluating interface {}.Labels"),
+            )
+        ),
+        pytest.param(
+            f"{GO}<.Workload.Environment>: can't evaluate field Environment in type string",
+            " at .Workload.Environment: can't evaluate field Environment in type string",
+            "",
+            id="a field of another field",
+        ),
         pytest.param(
             f"{GO}<.ConfigData.LOG>: range can't iterate over info",
             ": range needs a list or a mapping, but .ConfigData.LOG is 'info'",

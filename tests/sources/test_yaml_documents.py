@@ -153,9 +153,10 @@ quoted: {"<<": 5}
 
 
 def test_anchors_end_with_their_document() -> None:
-    assert texts(parse("a: &x 1\n---\nb: *x\n").problems) == [
-        "x.yaml:3: the alias *x has no anchor &x before it"
-    ]
+    (problem,) = parse("a: &x 1\n---\nb: *x\n").problems
+    assert problem.message == "the alias *x has no anchor &x in its document"
+    assert (problem.where.line if problem.where else 0) == 3
+    assert problem.advice.startswith("anchors end with their document")
 
 
 def test_alias_as_a_key() -> None:
