@@ -70,7 +70,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
             )
         if _is_secret(key, text) or _has_secret(value):
             yield Problem(
-                f"{subject} looks like a secret: everyone who reads the GitOps repository gets it",
+                f"{subject} looks like a secret, and all readers of the GitOps repository get it",
                 config_map.at(key),
                 "revoke it, store it elsewhere, and write the name of that place",
                 "config-secret",

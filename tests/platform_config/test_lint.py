@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.comparison.masked_keys import KeyNames
+from kalypso_actions.comparison.text_masking import mask_line
 from kalypso_actions.platform_config.lint import (
     config_map_notes,
     config_map_problems,
@@ -81,6 +83,7 @@ def test_a_key_that_kubernetes_refuses_is_a_warning(key: str, codes: list[str]) 
 def test_a_secret_is_a_warning_without_the_secret(key: str, text: str) -> None:
     (warning,) = config_map_warnings(config_map("c", {key: text}))
     assert warning.code == "config-secret"
+    assert mask_line(warning.message, KeyNames()) == warning.message  # preview masks it
     assert text.strip() not in f"{warning.message} {warning.advice}"
     assert warning.where
     assert warning.where.line == 2
