@@ -217,6 +217,10 @@ class GitHub:
         """The used part of the rate limit."""
         return self._transport.quota
 
+    def close(self) -> None:
+        """Close the connections that are kept open; another request opens one."""
+        self._transport.close()
+
     def call(
         self,
         repository: str,

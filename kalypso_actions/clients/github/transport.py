@@ -98,6 +98,10 @@ class Transport:
             api_version=API_VERSION,
         )
 
+    def close(self) -> None:
+        """Close the connections that are kept open; another request opens one."""
+        self._session.close()
+
     def send(self, connection: ApiConnection, client: ClientRetry) -> ApiResponse:
         """Return a successful response; each further attempt has the current token.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -195,14 +195,17 @@ def open_context(inputs: GitHubInputs, runtime: Runtime) -> Iterator[CommandCont
         check = AllowedRepositories(
             inputs.allowed_repositories, server.server_url, control_plane, runtime.job.repository
         ).check
-    with RemoteRepositories(
-        runtime.programs,
-        protocols=OF_A_PERSON if is_elsewhere else server.git_protocols,
-        credentials=trusted.authorize,
-        sleep=runtime.sleep,
-        check=check or (lambda _: None),
-        with_files=[f"{server.server_url}/{control_plane}"],
-    ) as remotes:
+    with (
+        closing(github),
+        RemoteRepositories(
+            runtime.programs,
+            protocols=OF_A_PERSON if is_elsewhere else server.git_protocols,
+            credentials=trusted.authorize,
+            sleep=runtime.sleep,
+            check=check or (lambda _: None),
+            with_files=[f"{server.server_url}/{control_plane}"],
+        ) as remotes,
+    ):
         given = inputs.source if isinstance(inputs, ObserveInputs) else ()
         repositories = Repositories(given, remotes, runtime.programs, check=check)
         replayed = inputs.now if isinstance(inputs, PlanInputs) else None

@@ -12,6 +12,7 @@ import pytest
 import requests
 import responses
 from requests import exceptions
+from requests.adapters import HTTPAdapter
 from responses import matchers
 
 from kalypso_actions.clients.github import (
@@ -127,6 +128,20 @@ def test_other_refusals_are_not_absence() -> None:
         server.get(f"{REPOSITORY_URL}/labels/x", status=403, json={"message": "No"})
         with pytest.raises(GitHubError):
             read_optional(connect(), "acme/fleet", "/labels/x")
+
+
+def test_kept_connections_are_closed_and_opened_again(tmp_path: Path) -> None:
+    """A process that runs many commands would run out of descriptors."""
+    with Sandbox(tmp_path, programs()) as sandbox:
+        sandbox.create_repository("acme/shop")
+        github = connect(url=sandbox.url, auth=TokenAuth(sandbox.create_token()))
+        adapter = github._transport._session.get_adapter(sandbox.url)
+        assert isinstance(adapter, HTTPAdapter)
+        for _ in range(2):
+            assert read(github, "acme/shop", "")
+            assert len(adapter.poolmanager.pools) == 1
+            github.close()
+            assert len(adapter.poolmanager.pools) == 0
 
 
 def test_graphql_gives_data_and_what_is_missing_in_it() -> None:
