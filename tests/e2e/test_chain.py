@@ -144,6 +144,8 @@ OUTPUTS = {
         "verdict": "compliant",
         "clusters": '{"compliant":8}',
         "promoted-to": '["stage"]',
+        "events": "[]",
+        "more-events": "{}",
     },
 }
 
