@@ -96,6 +96,10 @@ class Target:
         return posixpath.basename(self.folder)
 
 
+CORRECT_TEMPLATE: Final = "correct the template, or the values that it reads"
+"""The advice for a fault whose cause is not known."""
+
+
 class SchemaFault(NamedTuple):
     """A fault of an object by a schema; another release may accept one that is not certain."""
 
@@ -103,7 +107,7 @@ class SchemaFault(NamedTuple):
     message: str
     is_certain: bool = True
     code: str = "manifest-schema"
-    advice: str = "correct the template, or the values that it reads"
+    advice: str = CORRECT_TEMPLATE
 
 
 @dataclass(slots=True)

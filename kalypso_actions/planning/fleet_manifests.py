@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from kalypso_actions.errors import HERE, Finding, Location, Problem, leveled
-from kalypso_actions.model.application import SchemaFault
+from kalypso_actions.model.application import CORRECT_TEMPLATE
 from kalypso_actions.model.caches import SizedCache
 from kalypso_actions.model.config import MergedConfig
 from kalypso_actions.model.counts import counted
@@ -578,7 +578,7 @@ class _PrintedValue(NamedTuple):
             return fault._replace(message=message), self.where
         message = f"{fault.message}; {_short(fault.where)} prints {self.key}"
         advice = fault.advice
-        if advice == SchemaFault._field_defaults["advice"]:
+        if advice == CORRECT_TEMPLATE:
             advice = f"correct {self.key}, or the Template that prints it"
         return fault._replace(message=message, advice=advice, where=self.where), fault.where
 
@@ -631,14 +631,15 @@ def judge_manifests(
             continue
         value = values.of(assignment, name, fault, words) if values else None
         key = fault.where, fault.code, value.where if value else None
-        own = fault.with_words(words)
-        own, *related = value.placed(own) if value else (own,)
-        cause = causes.get(key)
+        cause, folder = causes.get(key), assignment.folder
+        fails = fault.is_certain and not fault.wanted and folder not in faulty
+        if cause is None or fails:
+            own = fault.with_words(words)
+            own, *related = value.placed(own) if value else (own,)
         if cause is None:
             cause = causes[key] = _Cause(name, own, assignment, tuple(related))
-        folder = assignment.folder
         cause.folders.add(folder)
-        if fault.is_certain and not fault.wanted and folder not in faulty:
+        if fails:
             message = _subject(name, by_name) + own.message
             faulty[folder] = Failure(message, own.where, own.advice, code=own.code)
     found = [

@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import VALUES_FILE, Compatibility, Target
+from kalypso_actions.model.application import (
+    CORRECT_TEMPLATE,
+    VALUES_FILE,
+    Compatibility,
+    Target,
+)
 from kalypso_actions.model.documents import Document
 from kalypso_actions.planning.template_lines import TemplateLines
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -118,7 +123,7 @@ def helm_problems(message: str, chart: ChartPlace, output: str = "") -> list[Pro
     if not_yaml:
         return [_not_yaml(not_yaml, chart, output)]
     place, reason = _place_of_template(text, chart)
-    advice = "correct the template, or the values that it reads" if place else "correct it"
+    advice = CORRECT_TEMPLATE if place else "correct it"
     if NEEDS_VERSION in text:
         advice = "set kube-version to the version of the clusters"
     return [Problem(reason, place or _place_in_chart(text, chart), advice, "chart-failed")]
