@@ -22,7 +22,7 @@ NUMBERS: Final = re.compile(r", \d+/\d+ clusters comply$")
 """The end of a record that a run posts while it waits, once a minute."""
 
 ONWARD: Final = re.compile(
-    r"[,;] (?:then (?:stage|the environment that NEXT_ENVIRONMENT names, if any)"
+    r"[,;] (?:(?:when they comply, )?then (?:stage|the environment that NEXT_ENVIRONMENT names, if any)"
     r"|stage is the last environment)"
 )
 """What follows an environment: titles and texts do not know what variables say."""
