@@ -103,8 +103,10 @@ def leveled(
 
 def distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
     """Yield each finding once; the same one on the branches of two environments is two findings."""
-    seen = {(item, item.where.branch if item.where else ""): item for item in reversed([*findings])}
-    return reversed(seen.values())
+    seen: dict[tuple[Finding, str], Finding] = {}
+    for item in findings:
+        seen.setdefault((item, item.where.branch if item.where else ""), item)
+    return iter(seen.values())
 
 
 def of_level(findings: Iterable[Finding], level: Level) -> tuple[Finding, ...]:
