@@ -17,16 +17,29 @@ import requests
 
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.sandbox import sandbox
+from kalypso_actions.commands.sandbox.drawing import PipelineDrawing
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import SandboxInputs
 from kalypso_sandbox import Sandbox
 from tests.command_line import call_kalypso
 from tests.commands.served_program import ROOT, ask, command, started
 from tests.git_repositories import ENVIRONMENT, git, programs
-from tests.sandbox.served_sandbox import over_http
+from tests.sandbox.served_sandbox import Clock, over_http, serving
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows ends no program by a signal")
 
+
+ENVIRONMENT_FILE = """
+apiVersion: scheduler.kalypso.io/v1alpha1
+kind: Environment
+metadata:
+  name: dev
+spec:
+  controlPlane:
+    repo: {url}/acme/plane
+    branch: dev
+    path: .
+"""
 
 PUSH = """
 cd fleet
@@ -212,3 +225,16 @@ def test_clusters_report_as_the_printed_lines_say(tmp_path: Path) -> None:
         of_argocd = {"Authorization": f"Bearer {environment['KALYPSO_ARGOCD_TOKENS']}"}
         lists = f"{document['argocd']}/api/v1/applications"
         assert requests.get(lists, headers=of_argocd, timeout=9).json()["items"] is None
+
+
+def test_ages_on_the_pipeline_grow_although_nothing_changes(tmp_path: Path) -> None:
+    clock = Clock()
+    with serving(tmp_path, clock) as served:
+        files = {"dev.yaml": ENVIRONMENT_FILE.format(url=served.url)}
+        served.create_repository("acme/plane", files)
+        served.commit("acme/plane", {"README.md": "dev"}, branch="dev")
+        draw = PipelineDrawing(served, os.environ)
+        draw()
+        assert draw().count(">just now</time>") == 1
+        clock.advance(minutes=5)
+        assert draw().count(">5 min ago</time>") == 1

@@ -23,11 +23,12 @@ from kalypso_sandbox.azure import JobIdentity
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import Runtime
+    from kalypso_actions.report.status_document import StatusDocument
     from kalypso_sandbox import Sandbox
     from kalypso_sandbox.store import Repository
 
 IDLE: Final = 15.0
-"""Seconds after which the pipeline is read anew, although nothing has changed: ages grow."""
+"""Seconds after which the pipeline is read anew, although nothing has changed: waits end."""
 
 ENVIRONMENT: Final = re.compile(rb"^kind: ['\"]?Environment\b", re.MULTILINE)
 """A line of a file on the main branch of a control plane."""
@@ -60,15 +61,15 @@ class PipelineDrawing:
         self._tokens: dict[str, str] = {}
         self._seen: object = None
         self._seen_at = 0.0
-        self._html = ""
+        self._pipelines: dict[str, StatusDocument] = {}
 
     def __call__(self) -> str:
-        """Return the drawing."""
+        """Return the drawing, with the ages of this moment."""
         seen = self._state()
         if seen != self._seen or time.monotonic() - self._seen_at > IDLE:
-            self._html = "".join(map(self._draw, self._control_planes())) or NOTHING
+            self._pipelines = {name: self._read(name) for name in self._control_planes()}
             self._seen, self._seen_at = seen, time.monotonic()
-        return self._html
+        return "".join(map(self._draw, self._pipelines)) or NOTHING
 
     def _state(self) -> object:
         """Return what changes with everything that a pipeline shows."""
@@ -96,15 +97,19 @@ class PipelineDrawing:
             if path.endswith((".yaml", ".yml")):
                 yield content
 
-    def _draw(self, control_plane: str) -> str:
+    def _read(self, control_plane: str) -> StatusDocument:
         # The command is slow to import, and other pages do not need it.
         from kalypso_actions.commands.report import read_pipeline  # noqa: PLC0415
 
-        document = read_pipeline(
+        return read_pipeline(
             f"{self._sandbox.url}/{control_plane}",
             self._runtime(control_plane),
             self._options(control_plane),
         )
+
+    def _draw(self, control_plane: str) -> str:
+        now = {"at": self._sandbox.store.now}
+        document = self._pipelines[control_plane].model_copy(update=now)
         heading = f"<h2>{html.escape(control_plane)}</h2>"
         return heading + pipeline_html(document, server=self._sandbox.url)
 
