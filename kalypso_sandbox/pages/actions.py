@@ -33,10 +33,15 @@ views = Views()
 @views.get(ACTIONS)
 @views.get(f"{ACTIONS}/workflows/<file>")
 def runs(site: Site, owner: str, name: str, file: str = "") -> Response:
-    """Show the runs of a repository, or of one workflow, which people can start here."""
+    """Show the runs of a repository, or of one workflow, which people can start here.
+
+    A workflow that the default branch lacks has a page if it has run.
+    """
     found = site.repository(owner, name)
     known = workflows(site, found)
-    chosen = next((each for each in known if file and each.is_called(file)), None)
+    others = (Workflow(each.workflow, each.name or each.workflow) for each in reversed(found.runs))
+    called = (each for each in [*known, *others] if file and each.is_called(file))
+    chosen = next(called, None)
     if file and chosen is None:
         raise NoPageError(f"{found.full_name} has no workflow {file}.")
     listed = [each for each in found.runs if chosen is None or each.workflow == chosen.path]

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from kalypso_actions.rendering.functions import to_yaml
+from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.pages import texts
 from kalypso_sandbox.pages.drawing import Drawing
@@ -20,7 +23,14 @@ from tests.sandbox.api_client import ApiClient, hub
 from tests.sandbox.hostile_repository import BRANCH, HOSTILE, WORKFLOW, fill
 from tests.sandbox.reader import HTML, Page, Reader
 from tests.sandbox.served_sandbox import FLEET, Clock, ask
-from tests.sandbox.workflow_runner.test_background import Steps, only, running, states, until
+from tests.sandbox.workflow_runner.test_background import (
+    PUSH,
+    Steps,
+    only,
+    running,
+    states,
+    until,
+)
 
 HOME = f"/{FLEET}"
 
@@ -402,6 +412,30 @@ def test_a_cron_starts_by_a_button(tmp_path: Path) -> None:
         assert only(sandbox).event == "schedule"
 
 
+def test_a_workflow_of_another_branch_has_a_page(tmp_path: Path) -> None:
+    steps = Steps()
+    steps.go.set()
+    with running(tmp_path, steps) as (sandbox, _):
+        reader = Reader(sandbox)
+        sandbox.commit(FLEET, {WORKFLOW: f"name: Other\n{PUSH}"}, branch="dev")
+        until(lambda: states(sandbox) == ["success"])
+        run = reader.open(f"{HOME}/actions/runs/{only(sandbox).id}")
+        (link,) = [each for each in run.links if "/workflows/" in each]
+        page = reader.open(link)
+        assert (page.status, "Other · push by somebody" in page.text) == (200, True)
+        assert [reader.open(each).status for each in page.links if WORKFLOW in each] == []
+        assert page.forms == []
+        assert reader.open(f"{HOME}/actions/workflows/none.yaml").status == 404
+
+
+def test_a_run_of_the_demo_leads_to_no_workflow(github: ApiClient, reader: Reader) -> None:
+    github.commit("main", {"a": "1"})
+    event = github.sandbox.store.events[-1]
+    page = reader.open(f"{HOME}/actions/runs/{event.id}")
+    assert "The demo ran it." in page.text
+    assert [each for each in page.links if "/workflows/" in each] == []
+
+
 def test_nothing_runs_without_a_runner(github: ApiClient, reader: Reader) -> None:
     github.commit("main", {WORKFLOW: "name: A\non: workflow_dispatch\n"})
     page = reader.open(f"{HOME}/actions/workflows/a.yaml")
@@ -411,6 +445,15 @@ def test_nothing_runs_without_a_runner(github: ApiClient, reader: Reader) -> Non
     page = reader.open(f"{HOME}/actions/runs/{run.id}")
     assert "● queued" in page.text
     assert page.forms == []
+
+
+def test_the_example_of_a_failing_text_is_as_files_have_it(tmp_path: Path) -> None:
+    with hub(tmp_path) as github:
+        follows = Configuration(repository=FLEET, branch="main", paths=["./edge"])
+        github.sandbox.azure.put(Cluster(name="berlin", configurations=[follows]))
+        page = Reader(github.sandbox).open("/clusters")
+    (example,) = [given["placeholder"] for _, given in page.elements if "placeholder" in given]
+    assert to_yaml(Budget(DEFAULT_LIMITS), yaml.safe_load(example)) == example
 
 
 def test_clusters_are_broken_mended_added_and_deleted(tmp_path: Path) -> None:
@@ -429,8 +472,9 @@ def test_clusters_are_broken_mended_added_and_deleted(tmp_path: Path) -> None:
         assert "1/2 run it" in page.text
         page = reader.send(page, "/berlin/mend")
         assert "2/2 run it" in page.text
+        clock.advance(minutes=7)
         page = reader.send(page, "/berlin/offline")
-        assert "berlin ✗ offline" in page.text
+        assert "berlin ✗ offline since Mar 01, 12:07:00" in page.text
         page = reader.send(page, "/paris%20%26%20%3Clyon%3E/stall")
         clock.advance(seconds=1)
         github.commit("main", {"edge/a.yaml": "size: 2\n"})
