@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.sandbox import keep_key, load_sandbox, private_folder
+from kalypso_actions.commands.sandbox import KEY_FILE, load_sandbox, private_folder, write_private
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
@@ -67,7 +67,7 @@ def demo(
     problems: tuple[ProblemEntry, ...] = ()
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.create_organisation(sandbox, inputs.cluster_reports)
-        keep_key(folder, secrets["KALYPSO_APP_PRIVATE_KEY"])
+        write_private(folder / KEY_FILE, secrets["KALYPSO_APP_PRIVATE_KEY"])
         of_team = application.create_application(sandbox) if inputs.application else {}
         workflows = WorkflowRunner(
             sandbox,

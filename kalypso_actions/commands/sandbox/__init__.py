@@ -72,7 +72,7 @@ def sandbox(
     with embedded:
         token = _token(embedded)
         if inputs.sample and (key := trial.create_sample(embedded, inputs, folder)):
-            keep_key(folder, key)
+            write_private(folder / KEY_FILE, key)
         app = _app(embedded, folder)
         cloned = trial.clone(embedded, programs, inputs.clone)
         for name in inputs.repository:
@@ -88,7 +88,7 @@ def sandbox(
         if clock.speed != 1:
             moments = f"{time.time():.3f} {clock().timestamp():.3f} {clock.speed:g}"
             environment[SANDBOX_CLOCK] = moments
-        _keep_environment(folder, environment)
+        write_private(folder / ENVIRONMENT_FILE, exports(environment))
         runner: AbstractContextManager[object] = nullcontext()
         if inputs.run:
             key = Path(app.private_key).read_text(encoding="utf-8")
@@ -140,13 +140,6 @@ def _environment(embedded: Sandbox, token: str, inputs: SandboxInputs) -> dict[s
     return {name: value for name, value in variables.items() if name not in for_jobs}
 
 
-def _keep_environment(folder: Path, environment: Mapping[str, str]) -> None:
-    """Write the lines for a shell; only the user can read the file, which holds tokens."""
-    file = folder / ENVIRONMENT_FILE
-    file.touch(mode=0o600)
-    file.write_text(exports(environment), encoding="utf-8")
-
-
 def load_sandbox() -> type[Sandbox]:
     """Import the sandbox, an extra with its own libraries.
 
@@ -178,11 +171,10 @@ def private_folder(folder: Path) -> Path:
     return folder.absolute()
 
 
-def keep_key(folder: Path, key: str) -> None:
-    """Write an App's private key into a sandbox's folder, for the next start."""
-    file = folder / KEY_FILE
+def write_private(file: Path, text: str) -> None:
+    """Write a file with tokens or keys, which only the user can read."""
     file.touch(mode=0o600)
-    file.write_text(key, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
 
 
 def _token(embedded: Sandbox) -> str:
@@ -207,7 +199,7 @@ def _app(embedded: Sandbox, folder: Path) -> AppEntry:
     file = folder / KEY_FILE
     if not file.exists():
         number, key = embedded.create_app(OWNER)
-        keep_key(folder, key)
+        write_private(file, key)
         return AppEntry(id=number, owner=OWNER, private_key=str(file))
     known = embedded.app_of_key(file.read_text(encoding="utf-8"))
     if known is None:

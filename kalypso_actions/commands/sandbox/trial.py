@@ -16,6 +16,7 @@ import yaml
 
 from kalypso_actions.clients.process import ProcessError, Programs
 from kalypso_actions.commands.registry import ACTIONS
+from kalypso_actions.commands.sandbox import OWNER, write_private
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import SandboxInputs
 
@@ -38,9 +39,6 @@ CLUSTERS: Final[Mapping[str, Mapping[str, int]]] = {
     "stage": {"drone": 1, "command-center": 1, "large": 1},
 }
 """The clusters of the sample by environment and type."""
-
-OWNER: Final = "acme"
-"""The owner of copied repositories: the sandbox's App is installed there."""
 
 POINT_HERE: Final = "Name the repositories of this sandbox"
 REGISTRATION: Final = "Register hello-world"
@@ -68,7 +66,7 @@ def create_sample(embedded: Sandbox, inputs: SandboxInputs, folder: Path) -> str
     secrets = organisation.create_organisation(
         embedded, inputs.cluster_reports, CLUSTERS, left_out=("report",)
     )
-    _write_private(folder / SECRETS_FILE, secrets)
+    write_private(folder / SECRETS_FILE, json.dumps(secrets))
     with embedded.lock:
         embedded.store.events_run_until = max(event.id for event in embedded.store.events)
         files = organisation.change("registration", embedded)
@@ -261,8 +259,3 @@ def _register_identities(embedded: Sandbox) -> None:
                 names = [name for name in branches if name != repository.default_branch]
                 subjects = [f"repo:{repository.full_name}:environment:{name}" for name in names]
                 embedded.azure.register(*subjects[:20], client_id=client_id)
-
-
-def _write_private(file: Path, content: Any) -> None:
-    file.touch(mode=0o600)
-    file.write_text(json.dumps(content), encoding="utf-8")
