@@ -210,6 +210,15 @@ def test_the_past_at_the_keyboard(page: Any, recorded: str) -> None:
     assert page.get_attribute("#timeline .track >> nth=3", "aria-valuetext") == texts[-1]
 
 
+def test_an_unfolded_cluster_type_keeps_the_focus(page: Any, recorded: str) -> None:
+    open_at(page, recorded)
+    of_stage = page.locator("#timeline button >> text=type-1 (3)").nth(1)
+    of_stage.focus()
+    page.keyboard.press("Enter")
+    assert of_stage.get_attribute("aria-expanded") == "true"
+    assert of_stage.evaluate("(button) => button === document.activeElement")
+
+
 def test_the_past_in_cards_matrix_and_detail(page: Any, recorded: str) -> None:
     open_at(page, recorded)
     squares = page.locator(".cards > li >> nth=0").locator(".squares li > *")

@@ -134,7 +134,7 @@ function waitBar(waits) {
     part.style.flexGrow = Math.max(seconds, 1);
     return part;
   }));
-  return [bar, node("ul", {}, known.map(([name, figure], index) => node("li", { className: `key-${index % 4}` }, `${WAITS[name] || name}: ${figureText(figure)}`)))];
+  return [bar, node("ul", {}, known.map(([name, figure]) => node("li", {}, `${WAITS[name] || name}: ${figureText(figure)}`)))];
 }
 
 // Cards
@@ -233,11 +233,11 @@ function label(row, rows, name) {
   const of = rows.filter((each) => each.cluster && each.clusterType === row.clusterType).length;
   if (row.cluster || !of) return node("span", { className: "name" }, name);
   const which = key(row.environment, row.clusterType);
-  const open = node("button", { type: "button", className: "name", "aria-expanded": String(unfolded.has(which)) }, `${name} (${of})`);
+  const open = node("button", { type: "button", className: "name", "aria-expanded": String(unfolded.has(which)), value: which }, `${name} (${of})`);
   open.addEventListener("click", () => {
     if (!unfolded.delete(which)) unfolded.add(which);
     showTimeline();
-    [...id("timeline").querySelectorAll("button.name")].find((each) => each.textContent === open.textContent && each.ariaLabel === open.ariaLabel)?.focus();
+    [...id("timeline").querySelectorAll("button.name")].find((each) => each.value === which)?.focus();
   });
   return open;
 }
