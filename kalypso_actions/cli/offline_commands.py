@@ -18,6 +18,7 @@ import typer
 from rich.console import Console
 
 from kalypso_actions.cli.command import Command
+from kalypso_actions.cli.process import collect_while_serving
 from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
@@ -126,6 +127,7 @@ class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
         if self.inputs.what:
             return self._environment()
         served = self.call(self.inputs, Programs(os.environ), dict(os.environ))
+        collect_while_serving()
         with _until_stopped() as stopped, served as document:
             if self.inputs.output == "json":
                 print_json(document)

@@ -17,6 +17,8 @@ from typing import Final
 from kalypso_actions.clients.process import end_programs
 from kalypso_actions.errors import UsageError
 
+COLLECTED_BY_PYTHON: Final = gc.get_threshold()
+
 COLLECTED_AFTER: Final = 1_000_000
 """Garbage collection starts after this number of new objects. A plan's objects live until the end
 of the run, and few of them refer to each other: collections after 50,000 objects took a tenth of
@@ -36,6 +38,14 @@ def import_command(module: str) -> ModuleType:
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
         gc.enable()
+
+
+def collect_while_serving() -> None:
+    """Collect garbage as often as Python does by itself, in a program that serves for days.
+
+    Its requests and runs leave objects that refer to each other.
+    """
+    gc.set_threshold(*COLLECTED_BY_PYTHON)
 
 
 @contextmanager

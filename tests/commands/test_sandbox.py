@@ -238,3 +238,24 @@ def test_ages_on_the_pipeline_grow_although_nothing_changes(tmp_path: Path) -> N
         assert draw().count(">just now</time>") == 1
         clock.advance(minutes=5)
         assert draw().count(">5 min ago</time>") == 1
+
+
+THRESHOLDS = """
+import atexit, gc, sys
+from kalypso_actions.__main__ import main
+
+print(gc.get_threshold(), file=sys.stderr)
+atexit.register(lambda: print(gc.get_threshold(), file=sys.stderr))
+main()
+"""
+
+
+def test_garbage_is_collected_as_often_as_in_any_server(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-c", THRESHOLDS, "sandbox", "--dir", str(tmp_path / "kept")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.terminate()
+        first, last = process.communicate(timeout=60)[1].splitlines()
+    assert first == last
