@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from flask import request
 from werkzeug.wrappers import Response
@@ -15,7 +15,7 @@ from kalypso_sandbox.github.branch_rules import latest_statuses
 from kalypso_sandbox.github.endpoints import RefusedError
 from kalypso_sandbox.pages.site import NoPageError, Site, Views, segment, to
 from kalypso_sandbox.pages.texts import code_lines, file_diffs, markdown, within
-from kalypso_sandbox.store import Repository, Status
+from kalypso_sandbox.store import Repository
 
 MOST_COMMITS: Final = 50
 """The number of commits to show, newest first."""
@@ -278,10 +278,8 @@ def one_commit(site: Site, owner: str, name: str, revision: str) -> Response:
         f"{shown.message.partition(chr(10))[0]} of {found.full_name}",
         repository=found,
         commit=shown,
-        statuses=statuses_of(found, shown.id),
+        **checks_of(found, shown.id),
         history=[each for each in found.statuses if each.commit == shown.id][::-1],
-        checks=[each for each in found.check_runs if each.commit == shown.id],
-        runs=[(found, each) for each in found.runs if each.commit == shown.id],
         branches=[name for name, head in git.branches().items() if head == shown.id],
         diffs=list(file_diffs(git, next(iter(shown.parents), None), shown.id)),
     )
@@ -317,9 +315,14 @@ def propose(site: Site, owner: str, name: str) -> Response:
     return to(f"/{found.full_name}/pull/{pull['number']}")
 
 
-def statuses_of(repository: Repository, commit: str) -> Sequence[Status]:
-    """Return the latest status of each context, sorted by context."""
-    return sorted(latest_statuses(repository, commit).values(), key=lambda each: each.context)
+def checks_of(repository: Repository, commit: str) -> dict[str, Any]:
+    """Return a commit's latest `statuses`, sorted by context, its `checks`, and its `runs`."""
+    statuses = latest_statuses(repository, commit).values()
+    return {
+        "statuses": sorted(statuses, key=lambda each: each.context),
+        "checks": [each for each in repository.check_runs if each.commit == commit],
+        "runs": [(repository, each) for each in repository.runs if each.commit == commit],
+    }
 
 
 def _branches(repository: Repository, git: BareRepository) -> Sequence[tuple[str, GitCommit]]:

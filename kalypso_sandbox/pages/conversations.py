@@ -13,7 +13,7 @@ from kalypso_sandbox.github.branch_rules import check_mergeability, merge_refusa
 from kalypso_sandbox.github.endpoints import RefusedError
 from kalypso_sandbox.github.payloads.accounts import own_person
 from kalypso_sandbox.github.pushes import NOT_MERGEABLE
-from kalypso_sandbox.pages.code import REPOSITORY, statuses_of
+from kalypso_sandbox.pages.code import REPOSITORY, checks_of
 from kalypso_sandbox.pages.site import NoPageError, Site, Views, to
 from kalypso_sandbox.pages.texts import FileDiff, file_diffs
 from kalypso_sandbox.store import Issue, PullRequest, Repository
@@ -76,9 +76,7 @@ def pull(site: Site, owner: str, name: str, number: int, part: str = "") -> Resp
         timeline=_timeline(issue),
         mergeable=check_mergeability(access, issue).state,
         refusals=merge_refusals(access, shown) if issue.state == "open" else (),
-        statuses=statuses_of(found, shown.head_commit),
-        checks=[each for each in found.check_runs if each.commit == shown.head_commit],
-        runs=[(found, each) for each in found.runs if each.commit == shown.head_commit],
+        **checks_of(found, shown.head_commit),
         commits=commits,
         diffs=diffs,
         has_head=git.head(shown.head_branch) == shown.head_commit,
