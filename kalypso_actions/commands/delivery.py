@@ -13,13 +13,13 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import DeliveryFigureInputs
 from kalypso_actions.observations import questions
 from kalypso_actions.observations.delivery import (
-    WINDOW,
     Figures,
     Promoted,
     Share,
     figures,
     promoted,
     recorded_since,
+    window_before,
 )
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.report.delivery_document import (
@@ -64,7 +64,7 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
     return DeliveryDocument(
         record=record,
         recorded_since=begin,
-        since=max(filter(None, (since or at - WINDOW, begin))),
+        since=max(filter(None, (since or window_before(at), begin))),
         at=at,
         entries=tuple(map(delivery_entry, found)),
         commits=entries,

@@ -13,7 +13,7 @@ import itertools
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.observations.projection import Database
@@ -168,6 +168,11 @@ order by min(d.from_), min(d.nth), min(d.number)
 """
 
 
+def window_before(at: datetime) -> datetime:
+    """Return when the time of figures begins, unless another one is asked for."""
+    return max(at, datetime.min.replace(tzinfo=UTC) + WINDOW) - WINDOW
+
+
 def recorded_since(database: Database) -> datetime | None:
     """Return when the record begins; None for an empty one."""
     ((first,),) = database.rows("select min(at) from observation")
@@ -206,7 +211,8 @@ def figures(database: Database, at: datetime, since: datetime | None = None) -> 
     recorded = recorded_since(database)
     if recorded is None:
         return []
-    since = since or (at - WINDOW if recorded < at - WINDOW else None)
+    first = window_before(at)
+    since = since or (first if recorded < first else None)
     begin = max(since, recorded) if since else recorded
     commits = promoted(database)
     deployments = _deployments(database, at, since)

@@ -234,7 +234,10 @@ def moment(text: str, now: datetime) -> datetime:
     """
     text = text.strip()
     if match := _AGO.fullmatch(text):
-        return now - timedelta(**{UNITS[match[2]]: int(match[1])})
+        try:
+            return now - timedelta(**{UNITS[match[2]]: int(match[1])})
+        except OverflowError:
+            raise _no_time(text) from None
     try:
         clock = time.fromisoformat(text)
     except ValueError:
@@ -245,6 +248,10 @@ def moment(text: str, now: datetime) -> datetime:
     try:
         given = datetime.fromisoformat(text)
     except ValueError:
-        advice = "write 2026-03-01T12:00:00Z, 2026-03-01 12:00, 12:00, or 3h for three hours ago"
-        raise UsageError(f"{text!r} is no time", advice=advice) from None
+        raise _no_time(text) from None
     return given.replace(tzinfo=given.tzinfo or UTC)
+
+
+def _no_time(text: str) -> UsageError:
+    advice = "write 2026-03-01T12:00:00Z, 2026-03-01 12:00, 12:00, or 3h for three hours ago"
+    return UsageError(f"{text!r} is no time", advice=advice)

@@ -163,10 +163,7 @@ def create_app(  # noqa: C901 - a function for each route
         return JSONResponse({"detail": error.problem.message}, status)
 
     def moment(text: str) -> datetime:
-        try:
-            return questions.moment(text, now()) if text else now()
-        except OverflowError as error:
-            raise UsageError(f"{text!r} is no time") from error
+        return questions.moment(text, now()) if text else now()
 
     def page(
         at: str, offset: int, find: Callable[[Database, datetime], Iterable[Item]]

@@ -158,6 +158,7 @@ def test_delivery_has_figures_with_their_numbers(acme: Organisation, observer: O
     assert (way["state"], way["deployedAt"]) == ("failed", None)
     assert way["failedAt"]
     assert ask("delivery", "--since", "2020-01-01")["entries"]
+    assert ask("delivery", "--at", "0001-01-01")["entries"]
     done = call_kalypso("delivery", "--commit", "deadbee", "--record", str(observer.folder))
     assert done.returncode == 2
 

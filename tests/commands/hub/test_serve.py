@@ -144,6 +144,11 @@ def test_metrics_and_health(url: str) -> None:
     assert requests.get(f"{url}/healthz", timeout=60).json() == {"status": "ok"}
 
 
+@pytest.mark.parametrize("path", ["state", "history", "drift", "delivery", "rollouts"])
+def test_the_first_year_is_before_the_record(url: str, path: str) -> None:
+    assert all("scope" in each for each in items(url, path, at="0001-01-01"))
+
+
 texts = st.text(max_size=30) | st.sampled_from(
     [
         "'; drop table period; --",
