@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.record import ask_record
@@ -15,7 +14,6 @@ from kalypso_actions.observations import questions
 from kalypso_actions.observations.delivery import (
     Figures,
     Promoted,
-    Share,
     figures,
     promoted,
     recorded_since,
@@ -47,10 +45,7 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
 
     record, (begin, found, commits) = ask_record(context, inputs.record, question)
     entries = tuple(
-        DeliveredCommitEntry.model_validate(
-            {key: value for key, value in asdict(each).items() if key != "position"}
-            | {"environment": environment}
-        )
+        DeliveredCommitEntry.model_validate(asdict(each) | {"environment": environment})
         for environment, lines in commits.items()
         for each in lines
         if each.commit.startswith(inputs.commit.lower())
@@ -73,16 +68,7 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
 
 def delivery_entry(found: Figures) -> DeliveryEntry:
     """Return the figures of one environment, application or cluster type as they are printed."""
-
-    def share(value: Share) -> dict[str, Any]:
-        return asdict(value) | {"share": value.share}
-
+    shares = ("change_failures", "failed_deployments", "rework")
     return DeliveryEntry.model_validate(
-        {key: value for key, value in asdict(found).items() if key != "scope"}
-        | asdict(found.scope)
-        | {
-            "change_failures": share(found.change_failures),
-            "failed_deployments": share(found.failed_deployments),
-            "rework": share(found.rework),
-        }
+        asdict(found) | asdict(found.scope) | {name: getattr(found, name) for name in shares}
     )

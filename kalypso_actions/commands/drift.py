@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime
 from typing import Final
 
@@ -43,16 +41,8 @@ def drift(inputs: DriftInputs, context: CommandContext) -> DriftDocument:
         record=record,
         at=at,
         observed_at=observed_at,
-        entries=drift_entries(found),
+        entries=DriftEntry.all_of(found),
         clusters=clusters,
         left_out=UNRECORDED,
         is_failing=any(ANY in inputs.fail_on or each.kind in inputs.fail_on for each in found),
-    )
-
-
-def drift_entries(found: Iterable[Drift]) -> tuple[DriftEntry, ...]:
-    """Return what is not as wanted as it is printed."""
-    return tuple(
-        DriftEntry.model_validate(asdict(each) | {"cluster_name": each.cluster_name})
-        for each in found
     )

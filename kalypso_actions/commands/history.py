@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Final
 
@@ -97,11 +96,8 @@ def _of_record(
         control_plane=context.control_plane,
         kind="target" if targets else "cluster",
         name=inputs.target or name,
-        target_periods=tuple(TargetPeriodEntry.model_validate(asdict(each)) for each in targets),
-        cluster_periods=tuple(
-            ClusterPeriodEntry.model_validate(asdict(each) | {"cluster_name": each.cluster_name})
-            for each in clusters
-        ),
+        target_periods=TargetPeriodEntry.all_of(targets),
+        cluster_periods=ClusterPeriodEntry.all_of(clusters),
     )
 
 

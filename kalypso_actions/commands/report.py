@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,6 @@ from kalypso_actions import report as report_room
 from kalypso_actions.clients.git import GitRepository, enclosing_clone, is_path, is_repository
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.commands.delivery import delivery_entry
-from kalypso_actions.commands.drift import drift_entries
 from kalypso_actions.commands.shared.context import Runtime, open_context
 from kalypso_actions.commands.shared.local_context import (
     ControlPlanePlace,
@@ -27,10 +26,10 @@ from kalypso_actions.commands.shared.reading.control_plane import read_control_p
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
-from kalypso_actions.commands.shared.record import ask, record_branch
+from kalypso_actions.commands.shared.record import ask, existing_head, record_branch
 from kalypso_actions.commands.status import status
 from kalypso_actions.comparison import Mask
-from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import StatusInputs, WhereInputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.paths import is_folder
@@ -56,6 +55,7 @@ from kalypso_actions.planning.fleet_report import (
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry
+from kalypso_actions.report.drift_document import DriftEntry
 from kalypso_actions.report.observed_document import (
     DeploymentEntry,
     ObservedDocument,
@@ -73,8 +73,6 @@ PAGE = "index.html"
 DATA = "report.json"
 DAYS: Final = 90
 """The days of the past that the page draws."""
-STALE_AFTER: Final = timedelta(hours=24)
-"""The age of a look that is old, by default, for `kalypso drift`."""
 MOST_CLUSTERS: Final = 2000
 """Above, the page has timelines of cluster types alone."""
 
@@ -258,10 +256,7 @@ def read_observed(
     given = checked_inputs(WhereInputs, collect_inputs(WhereInputs, options, runtime.environment))
     with open_context(given, runtime) as context:
         branch = record_branch(context, inputs.record)
-        head = branch.head()
-        if not head:
-            message, advice = "there is no record yet", "kalypso observe writes one"
-            raise KalypsoError(message, Location(branch.name), advice)
+        head = existing_head(branch)
         end = int(runtime.now().timestamp())
         window = timeline.DrawnTime(end - DAYS * 86400, end)
         return ask(
@@ -287,7 +282,7 @@ def observed_document(
         since=since,
         looked_at=looked_at,
         clusters_left_out=0 if is_small else clusters,
-        drift=drift_entries(drift_at(tables, at, STALE_AFTER)),
+        drift=DriftEntry.all_of(drift_at(tables, at)),
         delivery=tuple(
             delivery_entry(each)
             for each in figures(tables, at, datetime.fromtimestamp(window.start, UTC))

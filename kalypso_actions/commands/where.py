@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 
@@ -49,18 +48,10 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
             if similar
             else "name a workload, a target, a version, a commit, a cluster or a cluster type",
         )
-    fields = WhereEntry.model_fields.keys() - {"cluster_name"}
     return WhereDocument(
         record=record,
         name=inputs.name,
         at=at,
         observed_at=observed_at,
-        states=tuple(
-            WhereEntry.model_validate(
-                {key: value for key, value in asdict(each).items() if key in fields}
-                | {"cluster_name": each.cluster_name}
-            )
-            for each in found
-            if since is None or each.since >= since
-        ),
+        states=WhereEntry.all_of(each for each in found if since is None or each.since >= since),
     )

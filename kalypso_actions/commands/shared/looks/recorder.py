@@ -226,7 +226,4 @@ def event_entries(
 ) -> tuple[tuple[EventEntry, ...], Mapping[str, int]]:
     """Return the entries of the worst events, and the numbers of the others by kind."""
     shown, more = bounded(events)
-    return tuple(
-        EventEntry.model_validate(event._asdict() | {"cluster_name": event.cluster_name})
-        for event in shown
-    ), more
+    return EventEntry.all_of(shown), more
