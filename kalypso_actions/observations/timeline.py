@@ -146,25 +146,22 @@ def _changes(
         its = wanted.get((period.environment, period.follows), ())
         if period.status == "success":
             bounds |= {each.start for each in its if start < each.start < until}
-        ordered = sorted(bounds)
-        for begin, end in pairwise(ordered):
-            state = _state(period, its, begin)
+        contents = {each.content for each in its}
+        is_known = period.relation != "unknown" or period.content in contents
+        for begin, end in pairwise(sorted(bounds)):
+            now = next((each.content for each in reversed(its) if each.start <= begin), "")
+            state = _state(period.status, is_known=is_known, is_wanted=now in {"", period.content})
             yield _Change(begin, state, 1)
             yield _Change(end, state, -1)
 
 
-def _state(period: _Period, wanted: Sequence[_Wanted], at: int) -> State:
-    if period.status == "failure":
+def _state(status: str, *, is_known: bool, is_wanted: bool) -> State:
+    """Return a state by a status, and whether the content is a known one and the wanted one."""
+    if status == "failure":
         return "failing"
-    is_known = period.relation != "unknown" or any(
-        each.content == period.content for each in wanted
-    )
-    if period.status in {"suspended", "unreachable"} or not is_known:
+    if status in {"suspended", "unreachable"} or not is_known:
         return "unknown"
-    if period.status == "in_progress":
-        return "progressing"
-    now = next((each for each in reversed(wanted) if each.start <= at), None)
-    return "progressing" if now and now.content and now.content != period.content else "well"
+    return "well" if status == "success" and is_wanted else "progressing"
 
 
 def _segments(
@@ -377,13 +374,8 @@ order by e.name, t.repository_key, t.branch, t.path, r.cluster_type, v.version
 
 def runs(database: Database) -> list[Run]:
     """Return what clusters run now of the targets of applications."""
-    return [
-        Run((*key,), cluster_type, version, _now(status, relation), number)
-        for *key, cluster_type, version, status, relation, number in database.rows(_RUNS)
-    ]
-
-
-def _now(status: str, relation: str) -> State:
-    period = _Period("", "", "", "", "", status, relation, 0, None)
-    state = _state(period, (), 0)
-    return "progressing" if state == "well" and relation != "current" else state
+    found = []
+    for *key, cluster_type, version, status, relation, number in database.rows(_RUNS):
+        state = _state(status, is_known=relation != "unknown", is_wanted=relation == "current")
+        found.append(Run((*key,), cluster_type, version, state, number))
+    return found
