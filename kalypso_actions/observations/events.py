@@ -15,7 +15,7 @@ nobody: an event is told at most once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -101,7 +101,7 @@ def events_between(
             yield from _branch_events(before, after, environment, look.at)
             yield from _cluster_events(before, after, environment)
             yield from due(after, environment, last.at, look.at, thresholds)
-            yield from _fallen_behind(before, after, environment, look.at, thresholds)
+            yield from _fallen_behind(before, after, environment, last.at, thresholds)
 
 
 def due(
@@ -139,7 +139,7 @@ def _fallen_behind(
     before: ObservationRecord,
     after: ObservationRecord,
     environment: str,
-    now: datetime,
+    last: datetime,
     thresholds: Thresholds,
 ) -> Iterator[Event]:
     """Yield the clusters that went back, after the threshold, to what they ran earlier."""
@@ -148,15 +148,12 @@ def _fallen_behind(
     for cluster_type, line in _real(after, environment):
         known = old.get((cluster_type, line.key))
         desired = wanted.get(line.target or cluster_type)
-        fell = known and known.relation == "current" and line.relation == "behind"
-        if fell and desired and line.content != (known.content if known else ""):
-            since = desired.since
-            if line.status != "gone" and now - since >= thresholds.behind and known:
-                last = before.last_look(environment)
-                if last and since + thresholds.behind <= last.at:
-                    yield _of_cluster(
-                        "behind", environment, cluster_type, line, desired, line.since
-                    )
+        if not (known and desired) or line.status == "gone":
+            continue
+        has_fallen = known.relation == "current" and line.relation == "behind"
+        is_past = desired.since + thresholds.behind <= last  # else `due` yields it
+        if has_fallen and is_past and line.content != known.content:
+            yield _of_cluster("behind", environment, cluster_type, line, desired, line.since)
 
 
 def _cluster_events(
@@ -281,5 +278,5 @@ def _real(record: ObservationRecord, environment: str) -> Iterator[tuple[str, Re
 
 def _wanted(record: ObservationRecord, environment: str) -> Mapping[str, DesiredLine]:
     """Return what each target should run, by the field `target`, or by the cluster type."""
-    lines: Iterable[DesiredLine] = record.desired.get(environment, ())
+    lines = record.desired.get(environment, ())
     return {str(line.target) if line.workload else line.name: line for line in lines}
