@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
 from kalypso_actions.observations.projection import Database
-from kalypso_actions.observations.questions import at_second, seconds_of
+from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
 DeploymentKind = Literal["promotion", "configuration", "correction", "rollback"]
 
@@ -132,11 +132,7 @@ class Figures:
 PROMOTED: Final = """
 select e.name, m.commit_id, m.position, m.committed_at, m.proposed_at, m.merged_at, m.merged_by,
     m.started_at, m.deployed_at, m.failed_at, m.state, m.subject, m.author
-from (
-    select p.*, row_number() over (
-        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
-    ) as nth from promotion p
-) m
+from ({newest}) m
 join environment e on e.id = m.environment
 where m.nth = 1
 order by e.position, e.name, m.position
@@ -175,26 +171,25 @@ def window_before(at: datetime) -> datetime:
 
 def recorded_since(database: Database) -> datetime | None:
     """Return when the record begins; None for an empty one."""
-    ((first,),) = database.rows("select min(at) from observation")
-    return None if first is None else at_second(first)
+    first: int | None = database.rows("select min(at) from observation")[0][0]
+    return at_second(first)
 
 
 def promoted(database: Database) -> Mapping[str, list[Promoted]]:
     """Return the commits of main by environment, in the order of the chain and of main."""
     found: dict[str, list[Promoted]] = {}
-    for row in database.rows(PROMOTED):
-        times = [None if each is None else at_second(each) for each in (*row[3:6], *row[7:10])]
+    for row in database.rows(PROMOTED.format(newest=NEWEST_PROMOTION)):
         found.setdefault(row[0], []).append(
             Promoted(
                 commit=row[1],
                 position=row[2],
-                committed_at=times[0],
-                proposed_at=times[1],
-                merged_at=times[2],
+                committed_at=at_second(row[3]),
+                proposed_at=at_second(row[4]),
+                merged_at=at_second(row[5]),
                 merged_by=row[6],
-                started_at=times[3],
-                deployed_at=times[4],
-                failed_at=times[5],
+                started_at=at_second(row[7]),
+                deployed_at=at_second(row[8]),
+                failed_at=at_second(row[9]),
                 state=row[10],
                 subject=row[11],
                 author=row[12],
@@ -281,8 +276,8 @@ def _with_kinds(
             source,
             kind,
             at_second(min(part[1] for part in parts)),
-            None if failed is None else at_second(failed),
-            None if well is None else at_second(well),
+            at_second(failed),
+            at_second(well),
             ended_well=all(part[4] for part in parts) and well is not None,
         )
         seen.add(source)

@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import (
+    NEWEST_PROMOTION,
     ClusterState,
     at_second,
     looks,
@@ -86,15 +87,10 @@ where d.content <> '' and d.from_ <= ? and (d.until is null or d.until > ?)
 """
 
 PROPOSALS: Final = """
-select e.name, m.commit_id, m.pull_request, m.proposed_at from promotion m
+select e.name, m.commit_id, m.pull_request, m.proposed_at from ({newest}) m
 join environment e on e.id = m.environment
-where m.proposed_at is not null and m.proposed_at <= ?
+where m.nth = 1 and m.proposed_at is not null and m.proposed_at <= ?
     and (m.merged_at is null or m.merged_at > ?) and m.deployed_at is null
-    and m.id = (
-        select x.id from promotion x
-        where x.environment = m.environment and x.commit_id = m.commit_id
-        order by coalesce(x.at, 0) desc, x.id desc limit 1
-    )
 """
 
 
@@ -162,7 +158,8 @@ def _of_branches(database: Database, at: datetime) -> Iterator[Drift]:
             workload=workload,
             wanted=version,
         )
-    for environment, commit, pull_request, since in database.rows(PROPOSALS, moment, moment):
+    proposals = PROPOSALS.format(newest=NEWEST_PROMOTION)
+    for environment, commit, pull_request, since in database.rows(proposals, moment, moment):
         yield Drift(
             "proposal-open",
             environment,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kalypso_actions.observations.projection import Database
-from kalypso_actions.observations.questions import at_second, seconds_of
+from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +68,6 @@ join environment e on e.id = t.environment
 where (lower(n.name) = ? or (? = '' and t.workload is null)) and (? = '' or e.name = ?)
 """
 
-NEWEST_PROMOTION: Final = """
-select environment, commit_id, author, subject, merged_by, pull_request, committed_at,
-    deployed_at, row_number() over (
-        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
-    ) as nth
-from promotion
-"""
-
 PERIODS: Final = """
 select d.id, e.name, t.name, coalesce(w.name, ''), coalesce(v.version, ''),
     coalesce(v.source_commit, ''), d.commit_id, d.edited, d.from_, d.until,
@@ -86,7 +78,7 @@ join target t on t.id = d.target
 join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join version v on v.id = d.version
-left join ({promotions}) m
+left join ({newest}) m
     on m.environment = t.environment and m.commit_id = v.source_commit and m.nth = 1
 where d.target in ({targets}) and d.from_ <= ? and (d.until is null or d.until > ?)
 order by d.from_ desc, d.nth desc, e.position, t.name
@@ -147,7 +139,7 @@ def target_periods(
         counted = counts.setdefault(desired, {})
         word = status if status in {"success", "failure"} else "in_progress"
         counted[word] = counted.get(word, 0) + number
-    statement = PERIODS.format(promotions=NEWEST_PROMOTION, targets=targets)
+    statement = PERIODS.format(newest=NEWEST_PROMOTION, targets=targets)
     return [
         _target_period(row, counts.get(row[0], {}), moment)
         for row in database.rows(statement, moment, seconds_of(since) if since else 0)
@@ -160,14 +152,14 @@ def _target_period(row: Sequence[Any], counts: Mapping[str, int], moment: int) -
         *(row[1], row[2], row[3], row[4], row[5], row[6]),
         edited=bool(row[7]),
         since=at_second(row[8]),
-        until=None if until is None else at_second(until),
+        until=at_second(until),
         clusters={"success": 0, "failure": 0, "in_progress": 0, **counts},
         author=row[10],
         subject=row[11],
         merged_by=row[12],
         pull_request=row[13],
-        committed_at=None if row[14] is None else at_second(row[14]),
-        deployed_at=None if row[15] is None else at_second(row[15]),
+        committed_at=at_second(row[14]),
+        deployed_at=at_second(row[15]),
         lead_time=None if None in row[14:16] else max(0, row[15] - row[14]),
     )
 
@@ -195,7 +187,7 @@ def cluster_periods(
             gitops_commit=row[6],
             status=row[7],
             since=at_second(row[8]),
-            until=None if until is None else at_second(until),
+            until=at_second(until),
             reason=row[10],
         )
 

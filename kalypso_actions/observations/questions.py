@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Final
+from typing import Final, overload
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.observations.projection import Database
@@ -83,6 +83,13 @@ where p.from_ <= ? and (p.until is null or p.until > ?) {only}
 order by e.position, e.name, r.cluster_type, c.key, r.name, r.follows
 """
 
+NEWEST_PROMOTION: Final = """
+select p.*, row_number() over (
+    partition by environment, commit_id order by coalesce(at, 0) desc, id desc
+) as nth from promotion p
+"""
+"""The states of main's commits; the one with `nth` 1 is the newest."""
+
 NAMED: Final = """
 and (
     lower(c.name) = ? or c.key = ? or lower(r.cluster_type) = ? or lower(e.name) = ?
@@ -117,8 +124,8 @@ def states(
     names: dict[int, list[str]] = {}
     for target, name in database.rows("select target, name from target_name order by name"):
         names.setdefault(target, []).append(name)
-    moment = int(at.timestamp())
-    for row in database.rows(STATES.format(only=only), *[moment] * 4, *given):
+    statement = STATES.format(only=only)
+    for row in database.rows(statement, *[seconds_of(at)] * 4, *given):
         target, version, deployed, source, commit, wanted, content = row[6:13]
         relation, status, since, reason, wanted_since, behind = row[13:]
         if wanted is not None and content:
@@ -142,14 +149,18 @@ def states(
             status=status,
             since=at_second(since),
             reason=reason,
-            wanted_since=None if wanted_since is None else at_second(wanted_since),
+            wanted_since=at_second(wanted_since),
             changes_behind=behind,
         )
 
 
-def at_second(seconds: int) -> datetime:
-    """Return the time of a number in the tables."""
-    return datetime.fromtimestamp(seconds, UTC)
+@overload
+def at_second(seconds: int) -> datetime: ...
+@overload
+def at_second(seconds: None) -> None: ...
+def at_second(seconds: int | None) -> datetime | None:
+    """Return the time of a number in the tables; None stays None."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def seconds_of(time: datetime) -> int:
@@ -182,10 +193,10 @@ def looks(database: Database, at: datetime) -> Mapping[str, datetime]:
 def last_look(database: Database, at: datetime) -> datetime | None:
     """Return the newest look until a moment, or the newest one at all; None before the first."""
     ((until, newest),) = database.rows(
-        "select max(case when at <= ? then at end), max(at) from observation", int(at.timestamp())
+        "select max(case when at <= ? then at end), max(at) from observation", seconds_of(at)
     )
-    seconds = newest if until is None else until
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    seconds: int | None = newest if until is None else until
+    return at_second(seconds)
 
 
 def where(found: Iterable[ClusterState], name: str) -> list[ClusterState]:
