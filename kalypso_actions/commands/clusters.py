@@ -22,14 +22,13 @@ from kalypso_actions.commands.status.read import (
 )
 from kalypso_actions.compliance import Cluster, Requirements, judge_clusters
 from kalypso_actions.compliance.cluster_states import (
-    cluster_name,
     of_same_clusters,
     synced_commit,
 )
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import ClustersInputs
-from kalypso_actions.model.cluster_reports import ClusterReport
+from kalypso_actions.model.cluster_reports import ClusterReport, cluster_name
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.clusters_document import (
     ClustersDocument,

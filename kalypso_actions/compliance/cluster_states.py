@@ -27,6 +27,7 @@ from kalypso_actions.model.cluster_reports import (
     ObjectReference,
     ReportedObject,
     ReportedPath,
+    cluster_name,
     cluster_type_of,
 )
 from kalypso_actions.model.counts import abbreviated
@@ -178,11 +179,6 @@ class Cluster:
     def name(self) -> str:
         """The last part of the cluster's id."""
         return cluster_name(self.id)
-
-
-def cluster_name(cluster: str) -> str:
-    """Return the last part of a cluster's id."""
-    return cluster.rstrip("/").rpartition("/")[2]
 
 
 def clusters_of_branch(

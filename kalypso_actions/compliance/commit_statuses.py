@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from kalypso_actions.compliance.cluster_states import cluster_name
 from kalypso_actions.errors import Problem
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     ExpectedCluster,
     FollowedTree,
     ReportedPath,
+    cluster_name,
 )
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus

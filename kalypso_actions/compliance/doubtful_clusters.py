@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from kalypso_actions.compliance.cluster_states import Cluster, EnvironmentTree, cluster_name
+from kalypso_actions.compliance.cluster_states import Cluster, EnvironmentTree
 from kalypso_actions.errors import KalypsoError, Location, Problem
-from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport
+from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, cluster_name
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.urls import repository_key
 

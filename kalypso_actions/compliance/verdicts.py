@@ -19,11 +19,16 @@ from kalypso_actions.compliance.cluster_states import (
     EnvironmentTree,
     ForeignPaths,
     Requirements,
-    cluster_name,
     clusters_of_branch,
 )
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.cluster_reports import FAILURES, GOES_ON, ClusterReport, VerdictName
+from kalypso_actions.model.cluster_reports import (
+    FAILURES,
+    GOES_ON,
+    ClusterReport,
+    VerdictName,
+    cluster_name,
+)
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.github import Relation
 

@@ -91,6 +91,11 @@ class FollowedTree:
         return cluster_type_of(path, self.folder, self.cluster_types) is not None
 
 
+def cluster_name(cluster: str) -> str:
+    """Return the last part of a cluster's id."""
+    return cluster.rstrip("/").rpartition("/")[2]
+
+
 def cluster_type_of(path: str, folder: str, cluster_types: Collection[str]) -> str | None:
     """Return the cluster type that a path belongs to; None for a path outside the tree in `folder`.
 

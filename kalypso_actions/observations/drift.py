@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal, get_args
 
+from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import (
     NEWEST_PROMOTION,
@@ -61,7 +62,7 @@ class Drift:
     @property
     def cluster_name(self) -> str:
         """The last part of the cluster's id."""
-        return self.cluster.rstrip("/").rpartition("/")[2]
+        return cluster_name(self.cluster)
 
 
 EDITED: Final = """

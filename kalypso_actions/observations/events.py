@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, get_args
 
+from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.record import (
     DesiredLine,
     ObservationRecord,
@@ -77,7 +78,7 @@ class Event(NamedTuple):
     @property
     def cluster_name(self) -> str:
         """The last part of the cluster's id."""
-        return self.cluster.rstrip("/").rpartition("/")[2]
+        return cluster_name(self.cluster)
 
 
 def bounded(events: Sequence[Event]) -> tuple[tuple[Event, ...], Mapping[str, int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
@@ -58,7 +59,7 @@ class ClusterPeriod:
     @property
     def cluster_name(self) -> str:
         """The last part of the cluster's id."""
-        return self.cluster.rstrip("/").rpartition("/")[2]
+        return cluster_name(self.cluster)
 
 
 TARGETS: Final = """

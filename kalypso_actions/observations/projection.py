@@ -20,6 +20,7 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple, Protocol
 
 from kalypso_actions.errors import KalypsoError, Location
+from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
@@ -384,8 +385,7 @@ class _Loader:
     def _add_real(self, step: Step, text: str) -> None:
         line = parse_line(RealLine, text)
         environment = self._environment(step.place.environment)
-        name = line.cluster.rstrip("/").rpartition("/")[2]
-        cluster = self._clusters.put(line.cluster.lower(), line.cluster, name)
+        cluster = self._clusters.put(line.cluster.lower(), line.cluster, cluster_name(line.cluster))
         follows = line.target or step.place.cluster_type
         reconciler = self._reconcilers.put(
             cluster, environment, step.place.cluster_type, line.configuration, follows

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final, overload
 
 from kalypso_actions.errors import UsageError
+from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.record import Standing, Status
 
@@ -52,7 +53,7 @@ class ClusterState:
     @property
     def cluster_name(self) -> str:
         """The last part of the cluster's id."""
-        return self.cluster.rstrip("/").rpartition("/")[2]
+        return cluster_name(self.cluster)
 
 
 STATES: Final = """

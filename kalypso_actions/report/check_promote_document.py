@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
-from kalypso_actions.model.cluster_reports import VerdictName
+from kalypso_actions.model.cluster_reports import VerdictName, cluster_name
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.report import markdown
 from kalypso_actions.report.chain_document import EVENT_OUTPUTS, EventDocument
@@ -210,15 +210,12 @@ def foreign_paths_line(entries: Sequence[ForeignPathsEntry]) -> str:
     if not entries:
         return ""
     names = [
-        f"{code(_name(entry.id))} ({abbreviated([*map(code, entry.paths)])})" for entry in entries
+        f"{code(cluster_name(each.id))} ({abbreviated([*map(code, each.paths)])})"
+        for each in entries
     ]
     return (
         f"Not counted, as they follow other paths of the branch: {abbreviated(names, MOST_NAMES)}."
     )
-
-
-def _name(resource_id: str) -> str:
-    return resource_id.rstrip("/").rpartition("/")[2]
 
 
 def _table(clusters: Sequence[ClusterEntry], limit: int = MOST_ROWS) -> str:
@@ -247,7 +244,7 @@ def _cluster_types(clusters: Sequence[ClusterEntry], missing: Sequence[str]) -> 
 
 def _row(cluster: ClusterEntry) -> tuple[str, ...]:
     return (
-        code(_name(cluster.id)),
+        code(cluster_name(cluster.id)),
         code(cluster.cluster_type) if cluster.cluster_type else "",
         text(cluster.state),
         code(cluster.revision[:7]) if cluster.revision else "",
