@@ -333,8 +333,8 @@ def _scan(inputs: AppDeployInputs, folder: Path, context: CommandContext) -> Hoo
 
 def _scanned(deployment: Deployment, hook: HookRun) -> Deployment:
     """Return the deployment after the scan."""
-    refused = {"decision": None, "refusal": hook.reason} if hook.failed else {}
-    return replace(deployment, hook=hook, **refused)  # type: ignore[arg-type]
+    scanned = replace(deployment, hook=hook)
+    return replace(scanned, decision=None, refusal=hook.reason) if hook.failed else scanned
 
 
 def _judged_scan(deployment: Deployment) -> Deployment:
