@@ -7,6 +7,7 @@ import io
 import posixpath
 import re
 import tarfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -178,7 +179,7 @@ def files_of_archive(archive: bytes, max_bytes: int) -> dict[str, bytes]:
                     continue
                 content = members.extractfile(member)
                 files[path] = content.read() if content else b""
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         raise ValueError(f"it is no archive: {error}") from error
     if CHART_FILE not in files:
         raise ValueError(f"it has no {CHART_FILE}")

@@ -320,6 +320,19 @@ def test_a_hostile_archive_writes_nothing_elsewhere() -> None:
         files_of_archive(b"text", 1000)
 
 
+def test_an_archive_that_was_damaged_on_its_way_is_told() -> None:
+    text = " ".join(str(number**5) for number in range(50_000)).encode()
+    archive = archive_of(("metrics/Chart.yaml", tarfile.REGTYPE, text))
+    for position in range(0, len(archive), len(archive) // 50):
+        damaged = bytearray(archive)
+        damaged[position] ^= 0xFF
+        with suppress(ValueError):  # a changed letter is not found: the digest of a service is
+            files_of_archive(bytes(damaged), len(text))
+    end = len(archive) // 2
+    with pytest.raises(ValueError, match="no archive"):
+        files_of_archive(archive[:end] + bytes(end), len(text))
+
+
 @pytest.fixture
 def registry(application: Application, tmp_path: Path) -> Iterator[str]:
     """Run an OCI registry on loopback; return its host."""
