@@ -174,10 +174,8 @@ class ApplicationMoment:
 
     def _release(self, commit: str) -> tuple[Release | None, Problem | None]:
         if commit not in self._releases:
-            github, source = self.context.github, self.places.source
-            counts = makes_releases(github.identity(source), self.places.release_by)
-            posted = statuses.history(github, source, commit)
-            self._releases[commit] = release_of(posted, counts, commit, self.where)
+            source, by = self.places.source, self.places.release_by
+            self._releases[commit] = read_release(source, by, commit, self.context)
         return self._releases[commit]
 
     def adopt(self) -> PostStatus | None:
@@ -328,6 +326,15 @@ def tracked_at(url: str, commit: str, context: CommandContext) -> str:
 def _commit(content: bytes | None) -> str:
     commit = tracked_commit(content) or ""
     return commit if is_commit_id(commit) else ""
+
+
+def read_release(
+    source: str, release_by: ReleaseBy, commit: str, context: CommandContext
+) -> tuple[Release | None, Problem | None]:
+    """Return the release of a commit, or the problem of two. Raises GitHubError."""
+    counts = makes_releases(context.github.identity(source), release_by)
+    posted = statuses.history(context.github, source, commit)
+    return release_of(posted, counts, commit, Location(context.url(source)))
 
 
 def read_main(source: str, context: CommandContext) -> tuple[str, Ancestry]:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.clients.github import commits, pull_requests, statuses
-from kalypso_actions.commands.app.environment import read_environments, tracked_at
+from kalypso_actions.clients.github import commits, pull_requests
+from kalypso_actions.commands.app.environment import read_environments, read_release, tracked_at
 from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_tree
 from kalypso_actions.commands.app.source_files import OpenPlace
 from kalypso_actions.commands.preview.command import show_comparison
@@ -27,7 +27,7 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.model.differences import Change, Comparison, FileChange, MaskedComparison
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.promotion.application import Release, makes_releases, release_of
+from kalypso_actions.promotion.application import Release
 from kalypso_actions.promotion.environments import arrival
 from kalypso_actions.report.application_document import AppPreviewDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
@@ -203,12 +203,10 @@ class ApplicationPreview:
 
     def _release(self, commit: str) -> Release:
         """Return the release of the commit that an environment has."""
-        github, source = self.context.github, self.context.control_plane
         if not commit:
             return UNRELEASED
-        counts = makes_releases(github.identity(source), self.inputs.release_by)
-        posted = statuses.history(github, source, commit)
-        release, _ = release_of(posted, counts, commit, Location(self.context.url(source)))
+        source, by = self.context.control_plane, self.inputs.release_by
+        release, _ = read_release(source, by, commit, self.context)
         return release or UNRELEASED
 
     def _entry(
