@@ -389,11 +389,7 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
     configs = context.url(places.configs)
     configs_head = context.remotes.heads(configs, [name]).get(name)
     if configs_head is None:
-        raise KalypsoError(
-            f"the configs have no branch {name!r}",
-            Location(configs),
-            "create it with the configuration of the environment, or correct the environment",
-        )
+        raise without_configs(name, configs)
     main, ancestry = read_main(places.source, context)
     files = context.repositories.open(url, commit=branch.head)
     record = files.read([RECORD_FILE])[RECORD_FILE] if RECORD_FILE in files.entries() else None
@@ -421,6 +417,15 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
         moment.own_named = moment.named_at(branch.own_head)
     moment.statuses = _read_statuses(moment, main)
     return moment
+
+
+def without_configs(name: str, url: str) -> KalypsoError:
+    """Return the error of an environment without a branch of the configs at a URL."""
+    return KalypsoError(
+        f"the configs have no branch {name!r}",
+        Location(url),
+        "create it with the configuration of the environment, or correct the environment",
+    )
 
 
 def _past(branch: GitOpsBranch, context: CommandContext) -> Iterator[str]:

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.clients.github import commits, pull_requests
-from kalypso_actions.commands.app.environment import read_environments, read_release, tracked_at
+from kalypso_actions.commands.app.environment import (
+    read_environments,
+    read_release,
+    tracked_at,
+    without_configs,
+)
 from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_tree
 from kalypso_actions.commands.app.source_files import OpenPlace
 from kalypso_actions.commands.preview.command import show_comparison
@@ -86,6 +91,15 @@ def _request(inputs: AppPreviewInputs, context: CommandContext) -> PreviewReques
 
 
 @dataclass(frozen=True, slots=True)
+class Heads:
+    """The heads of the source's main, and of the environments' branches by name."""
+
+    main: str
+    configs: Mapping[str, str]
+    gitops: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class ApplicationPreview:
     """A change of the source, or of the configs, and what it changes in the environments."""
 
@@ -114,7 +128,8 @@ class ApplicationPreview:
         names = self._names(order)
         mask = Mask(self.inputs.mask, self._hidden())
         diffs = PreviewDiffs()
-        changes = {name: mask.masked(self._change(name, mask)) for name in names}
+        heads = self._heads(names)
+        changes = {name: mask.masked(self._change(name, heads, mask)) for name in names}
         entries = tuple(self._entry(name, changes[name], order, diffs) for name in names)
         nothing = mask.masked(Comparison(""))
         document = AppPreviewDocument(
@@ -144,9 +159,19 @@ class ApplicationPreview:
         urls = {context.url(place) for place in places} - {context.url(self.repository)}
         return less_visible(own, {url: visibility_of(context, url) for url in urls})
 
-    def _change(self, name: str, mask: Mask) -> Comparison:
+    def _heads(self, names: Sequence[str]) -> Heads:
+        """Read the present heads once for all environments."""
+        context, inputs = self.context, self.inputs
+        main, heads = context.main(), context.remotes.heads
+        return Heads(
+            heads(context.url(context.control_plane), [main])[main],
+            heads(context.url(inputs.configs_repository), names),
+            heads(context.url(inputs.gitops_repository), names),
+        )
+
+    def _change(self, name: str, heads: Heads, mask: Mask) -> Comparison:
         """Return what changes in an environment."""
-        before, after = self._trees(name)
+        before, after = self._trees(name, heads)
         context, inputs = self.context, self.inputs
         origins = frozenset(map(context.url, (context.control_plane, inputs.configs_repository)))
         files = [
@@ -163,16 +188,16 @@ class ApplicationPreview:
             warnings_new=warnings,
         )
 
-    def _trees(self, name: str) -> tuple[AppTree, AppTree]:
+    def _trees(self, name: str, heads: Heads) -> tuple[AppTree, AppTree]:
         """Render an environment before and after the change, as the same release."""
         context, inputs, change = self.context, self.inputs, self.request.change
-        url = context.url(inputs.gitops_repository)
-        head = context.remotes.heads(url, [name]).get(name)
+        if name not in heads.configs:
+            raise without_configs(name, context.url(inputs.configs_repository))
+        head = heads.gitops.get(name)
         tree = self._place(inputs.gitops_repository, name, head) if head else None
+        url = context.url(inputs.gitops_repository)
         tracked = tracked_at(url, head, context) if head else ""
-        configs_head = context.remotes.heads(context.url(inputs.configs_repository), [name])
         main = context.main()
-        source_heads = context.remotes.heads(context.url(context.control_plane), [main])
         release = self._release(tracked)
         given = {
             "environment": name,
@@ -183,8 +208,8 @@ class ApplicationPreview:
         }
         rendered = []
         for at in (change.base, change.head):
-            source_commit = (tracked or source_heads[main]) if self.of_configs else at
-            configs_commit = at if self.of_configs else configs_head.get(name, name)
+            source_commit = (tracked or heads.main) if self.of_configs else at
+            configs_commit = at if self.of_configs else heads.configs[name]
             repositories = AppRepositories(
                 self._place(context.control_plane, main, source_commit),
                 self._place(inputs.configs_repository, name, configs_commit),

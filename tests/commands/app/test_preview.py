@@ -12,7 +12,7 @@ import pytest
 from kalypso_actions.commands.app.notify import app_notify
 from kalypso_actions.commands.app.preview import app_preview
 from kalypso_actions.commands.preview_comment import preview_comment
-from kalypso_actions.errors import UsageError
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.app import AppNotifyInputs, AppPreviewInputs
 from kalypso_actions.inputs.chain import PreviewCommentInputs
 from kalypso_actions.report.application_document import AppNotifyDocument, AppPreviewDocument
@@ -112,6 +112,15 @@ def test_a_pull_request_of_the_configs_shows_its_environment(web: Application) -
     assert '+data: {size: "2"}' in (item.change.files[0].diff or "")
     assert web.statuses(head_of(web, number, CONFIGS), CONFIGS)[CONTEXT][0] == "success"
     assert len(comments(web, number, CONFIGS)) == 1
+
+
+def test_an_environment_without_configs_is_told(web: Application) -> None:
+    order = "- name: dev\n  next: fresh\n- name: fresh\n"
+    web.acme.commit({".github/kalypso/environments.yaml": order}, "main", SOURCE)
+    number = propose(web, {"src/a.txt": "1"})
+    with pytest.raises(KalypsoError, match="the configs have no branch 'fresh'"):
+        previewed(web)
+    assert web.statuses(head_of(web, number))[CONTEXT][0] == "failure"
 
 
 def test_a_preview_of_another_branch_than_the_start_says_is_refused(web: Application) -> None:
