@@ -261,7 +261,8 @@ def ci_task(
 
 def _lines(setup: ApplicationSetup) -> Iterator[str]:
     """Yield the commands of GitHub's program that set variables and secrets."""
-    source = f"--repo {setup.source.name}"
+    source, key = f"--repo {setup.source.name}", _word("<the App's key file>")
+    app, its_key = _word("<the notifier's id>"), _word("<the notifier's key file>")
     for variable, value in (
         ("KALYPSO_APP_ID", "<the App's id>"),
         ("CONFIGS_REPO", setup.configs.name),
@@ -269,7 +270,7 @@ def _lines(setup: ApplicationSetup) -> Iterator[str]:
     ):
         yield f"gh variable set {variable} {source} --body {_word(value)}"
     for name in ("kalypso", *setup.environments):
-        yield f"gh secret set KALYPSO_APP_PRIVATE_KEY {source} --env {name} < <the App's key file>"
+        yield f"gh secret set KALYPSO_APP_PRIVATE_KEY {source} --env {name} < {key}"
     yield "# in each environment whose clusters the platform assigns, its GitOps branch:"
     for name in setup.environments:
         value = f"<platform's GitOps repository>@{setup.platform_environment(name)}"
@@ -277,8 +278,8 @@ def _lines(setup: ApplicationSetup) -> Iterator[str]:
     for repository in (setup.configs, setup.gitops):
         other = f"--repo {repository.name}"
         yield f"gh variable set SRC_REPO {other} --body {setup.source.name}"
-        yield f"gh variable set KALYPSO_NOTIFIER_APP_ID {other} --body '<the notifier's id>'"
-        yield f"gh secret set KALYPSO_NOTIFIER_PRIVATE_KEY {other} < <the notifier's key file>"
+        yield f"gh variable set KALYPSO_NOTIFIER_APP_ID {other} --body {app}"
+        yield f"gh secret set KALYPSO_NOTIFIER_PRIVATE_KEY {other} < {its_key}"
 
 
 def _word(value: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -228,6 +229,10 @@ def test_the_lines_name_every_variable_and_key_that_the_templates_read(shop: Sho
     for name in ("KALYPSO_APP_PRIVATE_KEY", "KALYPSO_NOTIFIER_PRIVATE_KEY"):
         assert f"secret set {name} " in lines
     assert f"KALYPSO_APP_PRIVATE_KEY --repo {GITOPS}" not in lines
+    for line in lines.splitlines():
+        if line.startswith("gh "):
+            words = shlex.split(line)  # it raises for a quote that does not end
+            assert all(word.startswith("<") for word in words if word.endswith(">")), line
 
 
 def test_the_registration_is_the_file_with_lines_that_propose_it() -> None:
