@@ -12,6 +12,7 @@ import typer
 from kalypso_actions.cli.command import Command, Given
 from kalypso_actions.cli.runtime import make_runtime
 from kalypso_actions.cli.streams import stderr, stdout
+from kalypso_actions.commands.init import given_consent
 from kalypso_actions.commands.init.repositories import check_token
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import (
@@ -174,7 +175,7 @@ def _ask_for_missing(given: Given) -> None:
 
 def _decision(inputs: OnboardingInputs) -> Callable[[OnboardingDocument], Consent | None]:
     """Return a function that shows the preview and asks for consent."""
-    agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+    agreed = given_consent(inputs)
 
     def decide(preview: OnboardingDocument) -> Consent | None:
         if inputs.output == "text":

@@ -138,10 +138,7 @@ def environment_setups(
     wanted = names or (() if existing else default_names)
     for name in wanted:
         if name in reserved and name not in existing:
-            raise UsageError(
-                f"an environment cannot be named {name!r}, like the default branch",
-                advice="an environment has a branch of its own: choose another name",
-            )
+            raise reserved_name(name)
     following = dict(pairwise(wanted))
     return [
         EnvironmentSetup(
@@ -164,6 +161,15 @@ def environment_setups(
         for name in wanted
         if name not in existing
     ]
+
+
+def reserved_name(name: str, where: Location | None = None) -> UsageError:
+    """Return the error of an environment with the name of a repository's default branch."""
+    return UsageError(
+        f"an environment cannot be named {name!r}, like the default branch",
+        where,
+        "an environment has a branch of its own: choose another name",
+    )
 
 
 def _names_after(

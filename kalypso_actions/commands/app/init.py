@@ -14,17 +14,16 @@ from typing import Final
 from kalypso_actions.clients.github import GitHubServer
 from kalypso_actions.commands.init import (
     Decide,
-    branch_entries,
     decided,
     placeholders_of,
+    result_fields,
     starter_texts,
-    task_entries,
 )
 from kalypso_actions.commands.init.repositories import InitRepositories, open_on_github
 from kalypso_actions.commands.registry import APPLICATION, app_permissions
 from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import read_workflows, workflow_files
-from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.local import AppInitInputs, AppRegisterInputs
 from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.model.writes import Write
@@ -43,14 +42,11 @@ from kalypso_actions.onboarding.branches import (
     Consent,
     States,
     WrittenBranch,
-    kept_warnings,
 )
 from kalypso_actions.onboarding.files import StarterFiles, scalar
-from kalypso_actions.onboarding.open_tasks import Task, merge_task, obsolete_tasks
-from kalypso_actions.onboarding.setup import RepositoryRole
+from kalypso_actions.onboarding.open_tasks import Task, merge_task
+from kalypso_actions.onboarding.setup import RepositoryRole, reserved_name
 from kalypso_actions.promotion.application import read_order
-from kalypso_actions.report.chain_document import WriteEntry
-from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.init_document import AppInitDocument, AppRegisterDocument
 
 
@@ -115,11 +111,7 @@ def _read(inputs: AppInitInputs, repositories: InitRepositories) -> tuple[Applic
     for role in ("configs", "GitOps repository"):
         reserved = setups[role].main
         if reserved in environments:
-            raise UsageError(
-                f"an environment cannot be named {reserved!r}, like the default branch",
-                Location(setups[role].url),
-                "an environment has a branch of its own: choose another name",
-            )
+            raise reserved_name(reserved, Location(setups[role].url))
         read(role, [*environments, reserved])
     unordered = tuple(name for name in environments if known and name not in known)
     setup = ApplicationSetup(
@@ -139,24 +131,14 @@ def _document(
     writes: Sequence[Write] = (),
 ) -> AppInitDocument:
     """Return the preview without `consent`; with it, the result of each plan."""
-    agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
-    proposed = any(branch.pull_request_url for branch in written)
+    if any(branch.pull_request_url for branch in written):
+        tasks = (*tasks, merge_task(written, setup.source.role))
     return AppInitDocument(
         source=setup.source.name,
         configs=setup.configs.name,
         gitops=setup.gitops.name,
         environments=setup.environments,
-        written=any(branch.commit for branch in written),
-        branches=branch_entries(plans, consent, written),
-        remaining=task_entries(
-            [
-                *obsolete_tasks(plans, agreed),
-                *tasks,
-                *([merge_task(written, setup.source.role)] if proposed else []),
-            ]
-        ),
-        writes=WriteEntry.all_of(writes),
-        warnings=ProblemEntry.all_of([*warnings, *kept_warnings(plans, agreed)]),
+        **result_fields(plans, inputs, tasks, warnings, consent, written, writes),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import kalypso_actions
 from kalypso_actions import __version__
@@ -110,13 +110,18 @@ def decided(
     own_heads = read_own_heads(plans, repositories) if inputs.pull_request else None
     writes: list[Write] = []
     if inputs.dry_run and repositories.github:
-        agreed = Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
+        agreed = given_consent(inputs)
         writes = [write for plan in plans for write in branch_writes(plan, agreed, own_heads)]
     preview = document(None, (), writes)
     consent = decide(preview)
     if consent is None:
         return preview
     return document(consent, write_plans(plans, consent, own_heads, repositories), ())
+
+
+def given_consent(inputs: OnboardingInputs) -> Consent:
+    """Return the consent that the options give."""
+    return Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
 
 
 def placeholders_of(
@@ -184,10 +189,8 @@ def _document(
 ) -> InitDocument:
     """Return the preview without `consent`; with it, the result of each plan.
 
-    The options count as consent for the tasks and the warnings of the preview. `sandbox` is the
-    folder of the sandbox that serves the repositories, or "".
+    `sandbox` is the folder of the sandbox that serves the repositories, or "".
     """
-    agreed = consent or Consent(inputs.update_workflows, inputs.delete_upstream_workflows)
     setup = current.setup
     on_github = (
         *remaining_tasks(
@@ -199,36 +202,42 @@ def _document(
         ),
         *closing_tasks(setup, written, _clone_folders(inputs)),
     )
-    tasks = [
-        *obsolete_tasks(plans, agreed),
-        *(sandbox_tasks(setup, sandbox) if sandbox else on_github),
-    ]
+    tasks = sandbox_tasks(setup, sandbox) if sandbox else on_github
     return InitDocument(
         control_plane=setup.control_plane.name,
         gitops=setup.gitops.name,
         environments=tuple(environment.name for environment in setup.environments),
-        written=any(branch.commit for branch in written),
-        branches=branch_entries(plans, consent, written),
-        remaining=task_entries(tasks),
-        writes=WriteEntry.all_of(writes),
-        warnings=ProblemEntry.all_of([*current.warnings, *kept_warnings(plans, agreed)]),
+        **result_fields(plans, inputs, tasks, current.warnings, consent, written, writes),
     )
 
 
-def branch_entries(
-    plans: Sequence[BranchPlan], consent: Consent | None, written: Sequence[WrittenBranch]
-) -> tuple[InitBranchEntry, ...]:
-    """Return the branches with their changes, and with what was written."""
+def result_fields(
+    plans: Sequence[BranchPlan],
+    inputs: OnboardingInputs,
+    tasks: Iterable[Task],
+    warnings: Iterable[Problem],
+    consent: Consent | None,
+    written: Sequence[WrittenBranch],
+    writes: Sequence[Write],
+) -> dict[str, Any]:
+    """Return the document's fields of the plans, of what was written, and of what is left.
+
+    The options count as consent for the tasks and the warnings of a preview.
+    """
+    agreed = consent or given_consent(inputs)
     results = {_key(branch.plan): branch for branch in written}
-    return tuple(_branch(plan, consent, results.get(_key(plan))) for plan in plans)
-
-
-def task_entries(tasks: Iterable[Task]) -> tuple[InitTaskEntry, ...]:
-    """Return the tasks of people."""
-    return tuple(
-        InitTaskEntry(title=task.title, text=task.text, links=dict(task.links), lines=task.lines)
-        for task in tasks
-    )
+    return {
+        "written": any(branch.commit for branch in written),
+        "branches": tuple(_branch(plan, consent, results.get(_key(plan))) for plan in plans),
+        "remaining": tuple(
+            InitTaskEntry(
+                title=task.title, text=task.text, links=dict(task.links), lines=task.lines
+            )
+            for task in (*obsolete_tasks(plans, agreed), *tasks)
+        ),
+        "writes": WriteEntry.all_of(writes),
+        "warnings": ProblemEntry.all_of([*warnings, *kept_warnings(plans, agreed)]),
+    }
 
 
 def _key(plan: BranchPlan) -> tuple[str, str]:
