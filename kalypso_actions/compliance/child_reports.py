@@ -149,12 +149,14 @@ def children_by_branch(
 
 def _by_cluster_type(reconcilers: Iterable[str]) -> Iterator[list[str]]:
     """Yield the files of each cluster type."""
-
-    def cluster_type_of(file: str) -> str:
-        return posixpath.dirname(posixpath.dirname(file))
-
-    for _, group in itertools.groupby(sorted(reconcilers, key=cluster_type_of), cluster_type_of):
+    files = sorted(reconcilers, key=cluster_type_folder)
+    for _, group in itertools.groupby(files, cluster_type_folder):
         yield sorted(group)
+
+
+def cluster_type_folder(reconciler: str) -> str:
+    """Return the folder of the cluster type of a file `<cluster type>/<target>/reconciler.yaml`."""
+    return posixpath.dirname(posixpath.dirname(reconciler))
 
 
 def child_reports(

@@ -534,14 +534,17 @@ class OnboardingInputs(Inputs):
     token: Annotated[SecretStr, Option("Token for GitHub's API and git.")] = SecretStr("")
 
 
+SourceRepository = Annotated[
+    RepositoryName,
+    Field(min_length=1),
+    Option("The application's source on GitHub.", "OWNER/NAME"),
+]
+
+
 class AppInitInputs(OnboardingInputs):
     """Inputs of `kalypso app init`."""
 
-    source_repository: Annotated[
-        RepositoryName,
-        Field(min_length=1),
-        Option("The application's source on GitHub.", "OWNER/NAME"),
-    ]
+    source_repository: SourceRepository
     configs_repository: Annotated[
         RepositoryName,
         Option("Its configs; default: the name of the source with -configs.", "OWNER/NAME"),
@@ -569,11 +572,7 @@ class AppRegisterInputs(Inputs):
     workspace: Annotated[
         str, Field(min_length=1), Option("The workspace of the team, which policies name.", "NAME")
     ]
-    source_repository: Annotated[
-        RepositoryName,
-        Field(min_length=1),
-        Option("The application's source on GitHub.", "OWNER/NAME"),
-    ]
+    source_repository: SourceRepository
     source_branch: Annotated[str, Option("The branch with the Workload.", "NAME")] = "main"
     workload_path: Annotated[str, Option("The folder of the Workload in the source.", "PATH")] = (
         "workload"

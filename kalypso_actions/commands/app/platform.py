@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +13,7 @@ from kalypso_actions.compliance.child_reports import (
     Reconcilers,
     child_kustomizations,
     child_reports,
+    cluster_type_folder,
 )
 from kalypso_actions.compliance.interface import DeletionLookup, SourceWarnings
 from kalypso_actions.errors import KalypsoError, Location, Problem
@@ -84,10 +84,10 @@ class PlatformBranch:
                     raise KalypsoError.of(parsed.problems)
                 documents[path] = [document.body for document in parsed.documents]
         self.reconcilers = child_kustomizations(documents, url, branch)
-        lonely = {_cluster_type(path) for path in self.reconcilers.unobserved}
+        lonely = {cluster_type_folder(path) for path in self.reconcilers.unobserved}
         if lonely:
             for path, content in contents.items():
-                if path not in documents and _cluster_type(path) in lonely:
+                if path not in documents and cluster_type_folder(path) in lonely:
                     parsed = parse_yaml(self.url, path, content)
                     documents[path] = [document.body for document in parsed.documents]
             self.reconcilers = child_kustomizations(documents, url, branch)
@@ -104,10 +104,6 @@ class PlatformBranch:
                 "look at these clusters by other means",
                 "assignment-unobserved",
             )
-
-
-def _cluster_type(path: str) -> str:
-    return posixpath.dirname(posixpath.dirname(path))
 
 
 class PlatformReports:

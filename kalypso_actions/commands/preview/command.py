@@ -28,7 +28,7 @@ from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.masking import less_visible
 from kalypso_actions.errors import KalypsoError, MissingExtraError, Problem, UsageError
 from kalypso_actions.inputs.app import AppPreviewInputs
-from kalypso_actions.inputs.chain import PreviewInputs
+from kalypso_actions.inputs.chain import PreviewInputs, ShownPreviewInputs
 from kalypso_actions.model.counts import abbreviated
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.writes import PostStatus, Write, WriteComment
@@ -59,7 +59,7 @@ def preview(inputs: PreviewInputs, context: CommandContext) -> CommandResult:
 
 
 def show_comparison(
-    inputs: PreviewInputs | AppPreviewInputs,
+    inputs: ShownPreviewInputs,
     context: CommandContext,
     repository: str,
     request: PreviewRequest,
@@ -111,7 +111,7 @@ def _compared(
 
 
 def _show(
-    inputs: PreviewInputs | AppPreviewInputs,
+    inputs: ShownPreviewInputs,
     context: CommandContext,
     repository: str,
     request: PreviewRequest,
@@ -134,7 +134,7 @@ def _show(
 
 
 def preview_writes(
-    inputs: PreviewInputs | AppPreviewInputs,
+    inputs: ShownPreviewInputs,
     repository: str,
     request: PreviewRequest,
     document: PreviewDocument,
@@ -198,7 +198,7 @@ def _carried_out(
 
 
 def _write_files(
-    folder: Path, inputs: PreviewInputs | AppPreviewInputs, document: PreviewDocument, diffs: str
+    folder: Path, inputs: ShownPreviewInputs, document: PreviewDocument, diffs: str
 ) -> None:
     if inputs.out:
         files = {"preview.json": document.to_json() + "\n", "preview.diff": diffs}

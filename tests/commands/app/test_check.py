@@ -234,7 +234,7 @@ def test_the_platform_decides_what_is_awaited(
     "a Kustomization beside its GitRepository's file is overlooked",
     turned(
         "kalypso_actions.commands.app.platform.PlatformBranch.read",
-        "_cluster_type(path) in lonely",
+        "cluster_type_folder(path) in lonely",
         "False",
     ),
 )
