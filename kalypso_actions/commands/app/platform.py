@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
@@ -75,24 +75,33 @@ class PlatformBranch:
             if path.startswith(prefix) and path.endswith(RECONCILER)
         ]
         name = name_in(url).lower().encode()
-        documents: dict[str, list[object]] = {}
         contents = files.read(paths) if paths else {}
-        for path, content in contents.items():
-            if name in content.lower():
-                parsed = parse_yaml(self.url, path, content)
-                if parsed.problems:
-                    raise KalypsoError.of(parsed.problems)
-                documents[path] = [document.body for document in parsed.documents]
+        documents = self._documents(
+            {path: content for path, content in contents.items() if name in content.lower()}
+        )
         self.reconcilers = child_kustomizations(documents, url, branch)
         lonely = {cluster_type_folder(path) for path in self.reconcilers.unobserved}
         if lonely:
-            for path, content in contents.items():
-                if path not in documents and cluster_type_folder(path) in lonely:
-                    parsed = parse_yaml(self.url, path, content)
-                    documents[path] = [document.body for document in parsed.documents]
+            documents |= self._documents(
+                {
+                    path: content
+                    for path, content in contents.items()
+                    if path not in documents and cluster_type_folder(path) in lonely
+                }
+            )
             self.reconcilers = child_kustomizations(documents, url, branch)
         self.problems = tuple(self._unobserved())
         self.head = head
+
+    def _documents(self, contents: Mapping[str, bytes]) -> dict[str, list[object]]:
+        """Parse files. Raises KalypsoError for one that cannot be parsed."""
+        documents: dict[str, list[object]] = {}
+        for path, content in contents.items():
+            parsed = parse_yaml(self.url, path, content)
+            if parsed.problems:
+                raise KalypsoError.of(parsed.problems)
+            documents[path] = [document.body for document in parsed.documents]
+        return documents
 
     def _unobserved(self) -> Iterator[Problem]:
         files = self.reconcilers.unobserved

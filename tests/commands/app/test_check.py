@@ -252,6 +252,16 @@ def test_a_reconciler_may_stand_in_two_files(web: Application, azure: None) -> N
     assert {row.cluster_type for row in document.rows} == {"eu"}
 
 
+def test_a_file_beside_a_lonely_source_must_be_readable(web: Application, azure: None) -> None:
+    web.assign("drone", "eu", text=RECONCILER.split("---\n")[0])
+    web.acme.commit({"drone/others/reconciler.yaml": "a: [\n"}, "dev", PLATFORM)
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    with pytest.raises(KalypsoError, match="not valid YAML"):
+        checked(web)
+
+
 @pytest.mark.parametrize("first", ["dev", "dev-red"])
 def test_a_join_is_reached_from_each_side(web: Application, azure: None, first: str) -> None:
     """The environment stage follows two others: the second one finds the same commit proposed."""
