@@ -80,6 +80,11 @@ class RevisionFiles(Protocol):
         """Return the tree ids of the folders in a folder ("" for the root), by name."""
 
 
+def content_of(files: RevisionFiles, path: str) -> bytes | None:
+    """Return the content of a file; None if there is no such file. Raises KalypsoError."""
+    return files.read([path])[path] if path in files.entries() else None
+
+
 @dataclass(frozen=True, slots=True)
 class Revision:
     """A folder of a repository at a commit.

@@ -174,7 +174,7 @@ def observe(inputs: AppCheckInputs, context: CommandContext) -> ApplicationCheck
     )
     moment = read_moment(places, inputs.environment, context)
     configs_commit, targets = _tracked(moment)
-    latest = moment.configuration_status() if configs_commit else None
+    latest = moment.configuration_status()
     is_new = bool(configs_commit) and state_of(latest) is not ApplicationState.CONFIGURED
     meaning = meaning_of_head(
         HeadFacts(

@@ -31,6 +31,7 @@ from kalypso_actions.model.application import (
     VARIABLE_VALUE,
     VERSION_FILE,
 )
+from kalypso_actions.model.documents import content_of
 from kalypso_actions.model.github import CommitStatus, PullRequest
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
@@ -302,11 +303,11 @@ class ApplicationMoment:
     def configuration_status(self) -> CommitStatus | None:
         """Return the status of the environment on the commit of the configs that the tree names."""
         files = self.context.repositories.open(self.branch.url, commit=self.branch.head)
-        if CONFIG_COMMIT_FILE not in files.entries():
+        commit = _commit(content_of(files, CONFIG_COMMIT_FILE))
+        if not commit:
             return None
-        commit = _commit(files.read([CONFIG_COMMIT_FILE])[CONFIG_COMMIT_FILE])
         github, configs = self.context.github, self.places.configs
-        posted = statuses.of_commits(github, configs, [commit] if commit else []).get(commit, {})
+        posted = statuses.of_commits(github, configs, [commit]).get(commit, {})
         own = posted_by_chain(posted, github.identity(configs), any_app=True)
         return own.get(self.name.lower())
 
@@ -318,9 +319,7 @@ class ApplicationMoment:
 def tracked_at(url: str, commit: str, context: CommandContext) -> str:
     """Return the commit of the source that the tree of a GitOps commit names; "" for none."""
     files = context.repositories.open(url, commit=commit)
-    if PROMOTED_COMMIT_FILE not in files.entries():
-        return ""
-    return _commit(files.read([PROMOTED_COMMIT_FILE])[PROMOTED_COMMIT_FILE])
+    return _commit(content_of(files, PROMOTED_COMMIT_FILE))
 
 
 def _commit(content: bytes | None) -> str:
@@ -349,8 +348,7 @@ def read_environments(source: str, context: CommandContext) -> dict[str, Environ
     Raises KalypsoError.
     """
     files = context.repositories.open(context.url(source), branch=context.main())
-    content = files.read([ORDER_FILE])[ORDER_FILE] if ORDER_FILE in files.entries() else None
-    return read_order(content, context.url(source))
+    return read_order(content_of(files, ORDER_FILE), context.url(source))
 
 
 def environment_names(
@@ -392,7 +390,7 @@ def read_moment(places: ApplicationPlaces, name: str, context: CommandContext) -
         raise without_configs(name, configs)
     main, ancestry = read_main(places.source, context)
     files = context.repositories.open(url, commit=branch.head)
-    record = files.read([RECORD_FILE])[RECORD_FILE] if RECORD_FILE in files.entries() else None
+    record = content_of(files, RECORD_FILE)
     moment = ApplicationMoment(
         places=places,
         name=name,

@@ -24,7 +24,7 @@ from kalypso_actions.errors import KalypsoError, Location, UsageError
 from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
 from kalypso_actions.model.application import Findings, Target
-from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles
+from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles, content_of
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, owner_of, without_secret
 from kalypso_actions.planning.application.helm import ChartPlace
@@ -64,7 +64,7 @@ class OpenPlace:
 
     def read_file(self, path: str) -> bytes | None:
         """Return the content of a file; None if there is no such file."""
-        return self.files.read([path])[path] if path in self.files.entries() else None
+        return content_of(self.files, path)
 
     def links(self) -> dict[str, bytes]:
         """Return the texts of all symbolic links."""

@@ -38,7 +38,7 @@ from kalypso_actions.gitops.rejections import (
     rejected_content,
     sources_changed,
 )
-from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.documents import RevisionFiles, content_of
 from kalypso_actions.model.github import Commit, ProposalOverview, PullRequest
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
@@ -231,5 +231,4 @@ class EarlierProposals:
         return named_commit(files, self.branch)
 
     def _read(self, files: RevisionFiles, place: str) -> bytes | None:
-        path = self.branch.path_of(place)
-        return files.read([path])[path] if path in files.entries() else None
+        return content_of(files, self.branch.path_of(place))

@@ -16,7 +16,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.gitops import proposed_commit
 from kalypso_actions.gitops.proposal_decision import OpenProposal, ProposalDecision, ProposedTree
 from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
-from kalypso_actions.model.documents import RevisionFiles
+from kalypso_actions.model.documents import RevisionFiles, content_of
 from kalypso_actions.model.github import Commit, PullRequest
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.object_ids import FileContent
@@ -64,8 +64,7 @@ def read_commit(
 
 def named_commit(files: RevisionFiles, branch: GitOpsBranch) -> str | None:
     """Return the commit that the tracking file of a GitOps commit names."""
-    path = branch.path_of(PROMOTED_COMMIT_FILE)
-    return tracked_commit(files.read([path])[path] if path in files.entries() else None)
+    return tracked_commit(content_of(files, branch.path_of(PROMOTED_COMMIT_FILE)))
 
 
 def proposal_on_own_branch(

@@ -9,6 +9,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.entry import policy_of
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.documents import content_of
 from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy
 from kalypso_actions.sources.source_tree import normalize
 
@@ -32,7 +33,7 @@ def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> Poli
     files = context.remotes.fetch(branch.url, commit=branch.head)
     folder = normalize(branch.environment.control_plane.path)
     path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
-    content = files.read([path])[path] if path in files.entries() else None
+    content = content_of(files, path)
     text = None if content is None else content.decode("utf-8", "replace")
     reading = policy_of(branch, context)
     where = Location(branch.url, path, branch=branch.name)
