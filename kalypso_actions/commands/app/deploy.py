@@ -32,7 +32,7 @@ from kalypso_actions.commands.app.environment import (
     ApplicationPlaces,
     read_moment,
 )
-from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_tree
+from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_release
 from kalypso_actions.commands.app.source_files import OpenPlace
 from kalypso_actions.commands.shared.auto_merge import is_enabled_by_us, warnings_of_ended
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
@@ -270,13 +270,7 @@ def _render(
         place(places.configs, moment.configs_head, moment.name),
         place(places.gitops, moment.branch.head, moment.name),
     )
-    given = {
-        "version": release.version,
-        "image_tag": release.image_tag,
-        "image_name": release.image_name,
-        "source_repository": places.source,
-    }
-    tree = compute_tree(inputs.model_copy(update=given), context.runtime, repositories)
+    tree = compute_release(inputs, moment.name, release, context.runtime, repositories)
     # The record is the source of versions, so a difference to the tracking files is no news.
     tree.findings.warnings = [
         warning for warning in tree.findings.warnings if warning.code != "tracking-differs"

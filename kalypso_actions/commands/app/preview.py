@@ -18,7 +18,7 @@ from kalypso_actions.commands.app.environment import (
     tracked_at,
     without_configs,
 )
-from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_tree
+from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_release
 from kalypso_actions.commands.app.source_files import OpenPlace
 from kalypso_actions.commands.preview.command import show_comparison
 from kalypso_actions.commands.preview.document import PreviewDiffs, compared_commits, findings_of
@@ -199,15 +199,8 @@ class ApplicationPreview:
         tracked = tracked_at(url, head, context) if head else ""
         main = context.main()
         release = self._release(tracked)
-        given = {
-            "environment": name,
-            "version": release.version,
-            "image_tag": release.image_tag,
-            "image_name": release.image_name,
-            "source_repository": context.control_plane,
-        }
-        rendered = []
-        for at in (change.base, change.head):
+
+        def rendered(at: str) -> AppTree:
             source_commit = (tracked or heads.main) if self.of_configs else at
             configs_commit = at if self.of_configs else heads.configs[name]
             repositories = AppRepositories(
@@ -215,9 +208,9 @@ class ApplicationPreview:
                 self._place(inputs.configs_repository, name, configs_commit),
                 tree,
             )
-            own = inputs.model_copy(update=given)
-            rendered.append(compute_tree(own, context.runtime, repositories))
-        return rendered[0], rendered[1]
+            return compute_release(inputs, name, release, context.runtime, repositories)
+
+        return rendered(change.base), rendered(change.head)
 
     def _place(self, repository: str, branch: str, commit: str) -> OpenPlace:
         """Open a repository; the commit of both sides has the same name in the manifests."""

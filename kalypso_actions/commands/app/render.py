@@ -62,6 +62,7 @@ from kalypso_actions.planning.application.tree import (
 )
 from kalypso_actions.planning.application.variables import OPTIONS
 from kalypso_actions.planning.manifests import ManifestRules
+from kalypso_actions.promotion.application import Release
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.render_document import (
     AppChangesEntry,
@@ -172,6 +173,24 @@ class AppTree:
     generated: Generated = field(default_factory=Generated)
     images: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changes: ApplicationChanges = field(default_factory=lambda: ApplicationChanges({}))
+
+
+def compute_release(
+    inputs: AppInputs,
+    environment: str,
+    release: Release,
+    context: Machine,
+    repositories: AppRepositories,
+) -> AppTree:
+    """Compute the tree of a release of the source for an environment. Raises KalypsoError."""
+    given = {
+        "environment": environment,
+        "version": release.version,
+        "image_tag": release.image_tag,
+        "image_name": release.image_name,
+        "source_repository": repositories.source.name,
+    }
+    return compute_tree(inputs.model_copy(update=given), context, repositories)
 
 
 def compute_tree(inputs: AppInputs, context: Machine, repositories: AppRepositories) -> AppTree:
