@@ -27,6 +27,7 @@ from kalypso_actions.doctor_rules.workflow_nodes import (
     place_of,
     scalars,
     text_of,
+    texts_below,
     texts_of,
 )
 from kalypso_actions.doctor_rules.workflow_steps import (
@@ -113,7 +114,7 @@ def workflow_faults(
             continue
         if isinstance(root, yaml.MappingNode):
             ours.append(WorkflowFile(files, path, text, root))
-    known = {*names, *filter(None, map(_name_of, files.texts.values()))}
+    known = {*names, *workflow_names(files.texts.values())}
     starts = [] if default_files is None else missing_starts(ours, actions, default_files)
     absent = {
         _name_of(templates[path])
@@ -138,7 +139,7 @@ def workflow_faults(
 
 
 def misplaced_workflows(files: BranchWorkflows) -> Iterator[Finding]:
-    """Report folders with workflows of ours that GitHub does not look into."""
+    """Report folders that have workflows of ours, and from which GitHub runs nothing."""
     folders: dict[str, list[str]] = {}
     for path, text in sorted(files.texts.items()):
         folder = path.rpartition("/")[0]
@@ -469,26 +470,14 @@ def _outputs(file: WorkflowFile, name: str) -> list[str] | None:
 
 
 def _unknown_names(
-    file: WorkflowFile,
-    node: yaml.Node,
-    known: Mapping[str, Collection[str]],
-    *,
-    is_condition: bool = False,
+    file: WorkflowFile, node: yaml.Node, known: Mapping[str, Collection[str]]
 ) -> Iterator[Finding]:
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            is_if = isinstance(key, yaml.ScalarNode) and key.value == "if"
-            if not (isinstance(key, yaml.ScalarNode) and key.value == "outputs"):
-                yield from _unknown_names(file, value, known, is_condition=is_if)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            yield from _unknown_names(file, value, known)
-    elif isinstance(node, yaml.ScalarNode):
-        texts = _EXPRESSION.findall(node.value)
-        if is_condition and not texts:
-            texts = [node.value]
+    for key, value in texts_below(node, but="outputs"):
+        texts = _EXPRESSION.findall(value.value)
+        if key == "if" and not texts:
+            texts = [value.value]
         for text in texts:
-            yield from _of_expression(file, node, text, known)
+            yield from _of_expression(file, value, text, known)
 
 
 def _of_expression(

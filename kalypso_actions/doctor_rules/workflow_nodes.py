@@ -6,6 +6,7 @@ for key, job in file.jobs():
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -23,7 +24,7 @@ PERMISSION: Final = "workflow-permission-missing"
 UNPROTECTED: Final = "workflow-unprotected"
 
 MOST_FILES: Final = 256
-"""Workflow files to remember: a fleet of fifty environments has two of ours on each branch."""
+"""Workflow files to remember. The branches of fifty environments have a hundred of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,10 @@ class WorkflowFile:
 @lru_cache(maxsize=MOST_FILES)
 def composed(text: str) -> yaml.Node | None:
     """Return the nodes of a workflow file; each rule asks for them. Raises YAMLError."""
-    node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    try:
+        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+    except RecursionError as error:
+        raise yaml.YAMLError("its lists and mappings are nested too deeply") from error
     return node
 
 
@@ -100,3 +104,24 @@ def texts_of(node: yaml.Node | None) -> list[str]:
 def text_of(node: yaml.Node | None) -> str:
     """Return a text; "" for another node."""
     return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
+
+
+def texts_below(node: yaml.Node, *, but: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:
+    """Yield the texts of a node, each with its key, or "" in a list; leave out the key `but`.
+
+    A node that aliases repeat comes once for each key: a file can repeat it a million times.
+    """
+    seen: set[tuple[str, int]] = set()
+    left = [("", node)]
+    while left:
+        key, each = left.pop()
+        if (key, id(each)) in seen:
+            continue
+        seen.add((key, id(each)))
+        if isinstance(each, yaml.ScalarNode):
+            yield key, each
+        elif isinstance(each, yaml.SequenceNode):
+            left += [("", item) for item in reversed(each.value)]
+        elif isinstance(each, yaml.MappingNode):
+            entries = [(text_of(name), value) for name, value in reversed(each.value)]
+            left += [(name, value) for name, value in entries if not but or name != but]

@@ -24,7 +24,9 @@ from kalypso_actions.doctor_rules.workflow_nodes import (
     items,
     pairs,
     text_of,
+    texts_below,
 )
+from kalypso_actions.doctor_rules.workflows import names_in
 from kalypso_actions.errors import Finding
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.nearest import misspelled, nearest
@@ -293,42 +295,27 @@ def missing_starts(
     return found
 
 
-_NAME: Final = re.compile(r"\b(secrets|vars)\.([A-Za-z_][A-Za-z0-9_]*)")
-
-
 def _names(files: Sequence[WorkflowFile], templates: Mapping[str, str]) -> Iterator[Finding]:
     """Report names of secrets and variables that differ from ours by a slip: they are empty.
 
     A name that several files have is one that people chose.
     """
-    ours = {match[0] for text in templates.values() for match in _NAME.finditer(text)}
+    ours = {name for text in templates.values() for name in names_in(text)}
     users: dict[str, set[str]] = {}
     for file in files:
-        for match in _NAME.finditer(file.text):
-            users.setdefault(match[0], set()).add(file.path)
+        for name in names_in(file.text):
+            users.setdefault(name, set()).add(file.path)
     for name, paths in users.items():
         near = misspelled(name, ours) if name not in ours and len(paths) == 1 else ""
         for file in files if near else ():
-            for node in _nodes(file.root):
-                if name in {match[0] for match in _NAME.finditer(node.value)}:
+            for _, node in texts_below(file.root):
+                if name in names_in(node.value):
                     yield file.finding(
                         f"{name} is empty, unless a name so like {near} is meant",
                         node,
                         f"did you mean {near}?",
                         EXPRESSION,
                     )
-
-
-def _nodes(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
-    """Yield all texts of a file."""
-    if isinstance(node, yaml.MappingNode):
-        for _, value in node.value:
-            yield from _nodes(value)
-    elif isinstance(node, yaml.SequenceNode):
-        for value in node.value:
-            yield from _nodes(value)
-    elif isinstance(node, yaml.ScalarNode):
-        yield node
 
 
 ROOT_KEYS: Final = frozenset(

@@ -284,6 +284,12 @@ class UsedNames:
         )
 
 
+def names_in(text: str) -> Collection[str]:
+    """Return the secrets and variables in a text, as GitHub knows them: `secrets.KEY`."""
+    found = NAME.findall(text)
+    return dict.fromkeys(f"{kind.lower()}.{name.upper()}" for kind, name in found)
+
+
 def used_names(text: str) -> UsedNames:
     """Return the secrets and variables in the expressions of a workflow file.
 
@@ -303,9 +309,7 @@ def used_names(text: str) -> UsedNames:
         for value in _strings(job):
             for expression in EXPRESSION.findall(value):
                 if "||" not in expression:
-                    names |= {
-                        f"{kind.lower()}.{name.upper()}" for kind, name in NAME.findall(expression)
-                    }
+                    names.update(names_in(expression))
     return UsedNames(frozenset(in_environment), frozenset(elsewhere))
 
 
@@ -429,12 +433,16 @@ def _is_set(name: str, names: SettingNames) -> bool:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yield every string in a document."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
+    """Yield every string in a document; what aliases repeat comes once."""
+    seen: set[int] = set()
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict | list) and id(each) not in seen:
+            seen.add(id(each))
+            left += each.values() if isinstance(each, dict) else each
 
 
 def credential_checks(

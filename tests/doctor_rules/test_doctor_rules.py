@@ -144,6 +144,12 @@ def test_names_in_what_is_no_workflow(text: str) -> None:
     assert used_names(text) == UsedNames()
 
 
+def test_names_in_what_aliases_repeat() -> None:
+    lists = "".join(f"  a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    text = f"jobs:\n  a0: &a0 ['${{{{ secrets.KEY }}}}']\n{lists}"
+    assert used_names(text).elsewhere == {"secrets.KEY"}
+
+
 NOTHING = SettingNames()
 EVERYWHERE = UsedNames(frozenset(), frozenset({"secrets.KALYPSO_KEY", "secrets.GITHUB_TOKEN"}))
 IN_ENVIRONMENT = UsedNames(frozenset({"vars.AZURE_SCOPES", "vars.NEXT_ENVIRONMENT"}), frozenset())

@@ -70,6 +70,7 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("rollback", "permissions: {}", "permissions: write-all"),
         ("schedule", "manifests: strict", "manifests: ${{ vars.MANIFESTS }}"),
         ("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.PLATFORM_APP_KEY"),
+        ("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.Kalypso_app_private_key"),
         ("poll", "    timeout-minutes: 20", "    timeout-minutes: 20\n    snapshot: x\n    continue-on-error: true"),
         ("cd", "runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER || 'ubuntu-latest' }}"),
         ("cd", "timeout-minutes: 90", "timeout-minutes: ${{ fromJSON('90') }}"),
@@ -154,6 +155,7 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
         pytest.param("poll", "        with:", "        run: ls\n        with:", "invalid", "write one of the two", id="a step with two tasks"),
         pytest.param("poll", "permissions: {}\n\n", "permission: {}\n\n", "invalid", "write permissions", id="a misspelled key of the file"),
         pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.KALYPSO_APP_PRIVAT_KEY", "expression-unknown", "did you mean secrets.KALYPSO_APP_PRIVATE_KEY?", id="a misspelled secret"),
+        pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets['kalypso_app_privat_key']", "expression-unknown", "did you mean secrets.KALYPSO_APP_PRIVATE_KEY?", id="a misspelled secret in brackets"),
         pytest.param("poll", "vars.KALYPSO_APP_ID", "vars.KALYPSO_APPID", "expression-unknown", "did you mean vars.KALYPSO_APP_ID?", id="a misspelled variable"),
     ],
 )  # fmt: skip
@@ -285,3 +287,20 @@ def test_what_makes_every_run_fail_is_an_error(old: str, new: str) -> None:
     texts = edited("schedule", f"          {old}", f"          {new}")
     files = BranchWorkflows("acme/control-plane", "main", texts)
     assert [item.level for item in faults_of_workflows(files, "control-plane", "main")] == ["error"]
+
+
+def test_what_aliases_repeat_is_told_once() -> None:
+    name, of_github = f"{FOLDER}ci.yaml", "runs-on: ubuntu-latest"
+    lists = "".join(f"      a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    repeated = f"env:\n      a0: &a0 ['${{{{ foo.x }}}}']\n{lists}      circle: &c [*c]\n"
+    texts = sound()
+    assert of_github in texts[name]
+    texts[name] = texts[name].replace(of_github, f"{repeated}    {of_github}")
+    line = texts[name][: texts[name].index("a0:")].count("\n") + 1
+    places = {place for place, code, _ in told(texts) if code == "workflow-expression-unknown"}
+    assert places == {f"ci.yaml:{line}"}
+
+
+def test_a_file_whose_lists_are_too_deep() -> None:
+    texts = {**sound(), f"{FOLDER}ci.yaml": sound()[f"{FOLDER}ci.yaml"] + "x: " + "[" * 5000}
+    assert [code for _, code, _ in told(texts)] == ["workflow-invalid"]
