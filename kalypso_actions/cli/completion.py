@@ -93,7 +93,7 @@ def _documents(
     repositories are on this machine.
     """
     wanted = {clone.main, *(clone.environments[name].control_plane.branch for name in environments)}
-    sources, _ = clone.branches()
+    sources, _ = clone.branches
     readings = [clone.read(source, reader) for source in sources if source.branch in wanted]
     registered = read_registered(readings, reader, allow_network=False)
     readings += (item.reading for item in registered.values() if item.reading)

@@ -193,7 +193,7 @@ def _readings_of_clone(
     clone: CurrentClone, reader: Reader, context: LocalContext
 ) -> Iterator[Reading]:
     """Read main and the environments' branches: the checked-out one from the working tree."""
-    sources, _ = clone.branches()
+    sources, _ = clone.branches
     places = ", ".join(f"{source.branch} ({clone.place(source.branch)})" for source in sources)
     context.log(f"Validating {places} of {clone}.")
     for source in sources:

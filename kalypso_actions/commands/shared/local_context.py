@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -272,7 +273,7 @@ def _differs(now: FileEntry | None, then: FileEntry | None) -> bool:
     return (now and now.object_id) != (then and then.object_id)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CurrentClone:
     """A clone with a branch of Environment objects, and the branch that is checked out in it.
 
@@ -324,7 +325,7 @@ class CurrentClone:
 
     def absent_branches(self) -> Iterator[Finding]:
         """Yield the findings of Environments whose branches are not in the clone."""
-        _, absent = self.branches()
+        _, absent = self.branches
         known = [name for name in self.repository.branches() if name != self.main]
         for environment in self.environments.values():
             branch = environment.control_plane.branch
@@ -338,7 +339,7 @@ class CurrentClone:
 
         The clone's own branch is read, as git would.
         """
-        present, _ = self.branches()
+        present, _ = self.branches
         for item in self.repository.behind({place.branch for place in present}):
             remote, _, name = item.remote.partition("/")
             is_here = item.name == self.repository.checked_out
@@ -392,8 +393,9 @@ class CurrentClone:
         """Return the working tree if the branch is checked out: people check before committing."""
         return self.working_tree if branch == self.checked_out else None
 
+    @cached_property
     def branches(self) -> tuple[list[RepositoryPath], list[str]]:
-        """Return main and the environments' branches, and the names of those that are absent."""
+        """Main and the environments' branches, and the names of those that are absent."""
         places = [RepositoryPath(str(self.path), self.main, ".")]
         places += [
             RepositoryPath(str(self.path), place.branch, place.path)
