@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from kalypso_actions.errors import Finding, Location, Problem
+from kalypso_actions.errors import Finding, Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
@@ -17,6 +17,13 @@ from kalypso_actions.model.documents import Document
 Key = tuple[type, str]
 
 _NOT_FROM_A_BASE = (kinds.BaseRepo,)
+
+
+class _Defined(NamedTuple):
+    """A resource, and the document that defines it."""
+
+    resource: object
+    document: Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +48,31 @@ def assemble(
     problems.
     """
     diagnostics = Diagnostics()
-    merged: dict[Key, object] = {}
+    merged: dict[Key, _Defined] = {}
     of_bases: list[Document] = []
     for branch in bases:
-        parsed = _parse_branch(branch, diagnostics)
-        of_bases += _parsed_documents(branch, parsed)
-        for key, resource in parsed.items():
-            if isinstance(resource, _NOT_FROM_A_BASE):
+        for key, defined in _parse_branch(branch, diagnostics).items():
+            document = defined.document
+            of_bases.append(document)
+            if isinstance(defined.resource, _NOT_FROM_A_BASE):
                 diagnostics.warnings.append(
                     Problem(
-                        f"{_label(resource)} is ignored: a base repository has no bases",
-                        _where(resource),
+                        f"{document.kind} {document.name!r} is ignored: a base repository has no "
+                        "bases",
+                        document.where,
                         code="base-repo-nested",
                     )
                 )
             elif key in merged:
-                both = [
-                    item for item in of_bases if (item.kind, item.name) == (key[0].__name__, key[1])
-                ]
-                diagnostics.problems.append(duplicate(both[0], both[-1]))
+                diagnostics.problems.append(duplicate(merged[key].document, document))
             else:
-                merged[key] = resource
+                merged[key] = defined
     of_own = _parse_branch(own, diagnostics)
-    for finding in overrides(environment, _parsed_documents(own, of_own), of_bases):
-        (diagnostics.problems if finding.level == "error" else diagnostics.warnings).append(finding)
+    documents = (defined.document for defined in of_own.values())
+    for finding in overrides(environment, documents, of_bases):
+        diagnostics.add(finding)
     merged |= of_own
-    assembled = _fleet(environment, merged.values())
+    assembled = _fleet(environment, (defined.resource for defined in merged.values()))
     diagnostics.warnings += registrations_named_as_bases(
         assembled.registrations, assembled.base_repos
     )
@@ -152,7 +158,7 @@ def _merged_into_main(
     It is an error for another environment, which would write to the tree of that one.
     """
     repo = next(item for item in foreign if item.kind == "GitOpsRepo")
-    others = (of_main[item.kind, item.name] for item in copies if item not in foreign)
+    others = (of_main[item.kind, item.name] for item in copies)
     related = dict.fromkeys(document.where for document in (*foreign, *others))
     return Finding(
         f"main has the documents of an environment's branch, with {_document(repo)}: that branch "
@@ -169,12 +175,6 @@ def _merged_into_main(
 
 def _document(document: Document) -> str:
     return f"{document.kind} {document.name!r} ({document.where.path})"
-
-
-def _parsed_documents(branch: Branch, parsed: Mapping[Key, object]) -> Iterator[Document]:
-    """Return the documents of a branch that are its resources."""
-    known = {(kind.__name__, name) for kind, name in parsed}
-    return (item for item in branch.documents if (item.kind, item.name) in known)
 
 
 def registrations_named_as_bases(
@@ -196,10 +196,9 @@ def flux_labels(owner: str) -> Mapping[str, str]:
     return {kinds.FLUX_NAME_LABEL: owner, kinds.FLUX_NAMESPACE_LABEL: "flux-system"}
 
 
-def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]:
+def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, _Defined]:
     """Return the resources of a branch by kind and name, with Flux's labels."""
-    resources: dict[Key, object] = {}
-    documents: dict[Key, Document] = {}
+    resources: dict[Key, _Defined] = {}
     for document in branch.documents:
         resource = parse_document(document, diagnostics)
         if resource is None or isinstance(resource, kinds.Environment):
@@ -220,9 +219,9 @@ def _parse_branch(branch: Branch, diagnostics: Diagnostics) -> dict[Key, object]
             )
         key = (type(resource), document.name)
         if key in resources:
-            diagnostics.problems.append(duplicate(documents[key], document))
+            diagnostics.problems.append(duplicate(resources[key].document, document))
         else:
-            resources[key], documents[key] = resource, document
+            resources[key] = _Defined(resource, document)
     return resources
 
 
@@ -253,12 +252,3 @@ def duplicate(first: Document, second: Document) -> Problem:
         "object-duplicate",
         related=(where,),
     )
-
-
-def _label(resource: object) -> str:
-    return f"{type(resource).__name__} {getattr(resource, 'name', '')!r}"
-
-
-def _where(resource: object) -> Location | None:
-    where = getattr(resource, "where", None)
-    return where if isinstance(where, Location) else None

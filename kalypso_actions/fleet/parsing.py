@@ -53,12 +53,16 @@ class Diagnostics:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All of them, with their levels."""
-        levels: dict[Level, list[Problem]] = {
-            "error": self.problems,
-            "warning": self.warnings,
-            "note": self.notes,
-        }
-        return tuple(item for level, each in levels.items() for item in leveled(each, level))
+        found = self._by_level.items()
+        return tuple(item for level, each in found for item in leveled(each, level))
+
+    def add(self, finding: Finding) -> None:
+        """Add a finding by its level."""
+        self._by_level[finding.level].append(finding)
+
+    @property
+    def _by_level(self) -> dict[Level, list[Problem]]:
+        return {"error": self.problems, "warning": self.warnings, "note": self.notes}
 
 
 _Models = tuple[type[BaseModel], ...]

@@ -204,7 +204,8 @@ def validate_branches(
         diagnostics.warnings += _early_environments(branch, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
-    _overridden(of_environments, others, control_plane, diagnostics)
+    for finding in _overridden(of_environments, others, control_plane):
+        diagnostics.add(finding)
     diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
@@ -366,8 +367,7 @@ def _overridden(
     of_environments: Sequence[_Branch],
     others: Sequence[_Branch],
     control_plane: ControlPlaneBranches,
-    diagnostics: Diagnostics,
-) -> None:
+) -> Iterator[Finding]:
     """Report documents of main that an environment branch overrides."""
     names = {id(reading): name for name, reading in control_plane.own.items()}
 
@@ -379,9 +379,7 @@ def _overridden(
     for branch in of_environments:
         documents = documents_of(branch)
         name = names.get(id(branch.reading), branch.reading.revision.branch)
-        for finding in overrides(name, documents, of_main):
-            is_error = finding.level == "error"
-            (diagnostics.problems if is_error else diagnostics.warnings).append(finding)
+        yield from overrides(name, documents, of_main)
 
 
 def _references(branches: Sequence[_Branch], diagnostics: Diagnostics) -> None:

@@ -369,7 +369,7 @@ def _add_workflow_faults(
     main = workflows(change.main, commit if change.is_main else change.head_of_main)
     own = () if change.is_main else (workflows(change.branch, commit),)
     for finding in distinct(faults_of_branches(main, own)):
-        (found.problems if finding.level == "error" else found.warnings).append(finding)
+        found.add(finding)
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
