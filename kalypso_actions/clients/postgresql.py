@@ -3,7 +3,7 @@
 with connect("host=db.acme.example dbname=hub user=writer", password, environment) as connection:
     database = PostgresDatabase(connection, "kalypso_hub")
 
-The password is no part of the URL, so that it stands in no argument of a process and in no log.
+The password is apart from the URL: arguments of processes and logs may show the URL.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def _kinds(state: ClusterState) -> Iterator[DriftKind]:
 def _of_branches(database: Database, at: datetime) -> Iterator[Drift]:
     moment = seconds_of(at)
     for environment, target, commit, since in database.rows(EDITED, moment, moment):
-        reason = f"{commit[:7]} changes manifests and is no merge of Kalypso's"
+        reason = f"{commit[:7]} changes manifests, and merges no pull request of Kalypso"
         yield Drift("edited-by-hand", environment, at_second(since), target=target, reason=reason)
     for row in database.rows(NO_CLUSTER, moment, moment, moment, moment):
         environment, target, workload, version, since = row

@@ -72,7 +72,8 @@ class DesiredLine(NamedTuple):
     The folder of a cluster type in a GitOps branch of the platform has no workload; its name is the
     cluster type. `environment` is that of the target's descriptor, "" without one. `content` is ""
     where nothing is wanted. `number` counts the target's periods from 1: two of them may begin in
-    one second. `edited`: the commit changes a platform's manifests and is no merge of Kalypso's.
+    one second. `edited`: the commit changes a platform's manifests, and merges no pull request of
+    Kalypso.
     """
 
     workspace: str

@@ -66,7 +66,7 @@ def app_preview(inputs: AppPreviewInputs, context: CommandContext) -> CommandRes
 def _request(inputs: AppPreviewInputs, context: CommandContext) -> PreviewRequest:
     """Return the pull request of the job, or that of the configs which the inputs name.
 
-    Whoever starts the workflow may name any pull request: GitHub says what is in it.
+    People can start the workflow with any number: the pull request is read from GitHub.
     """
     if not inputs.configs_pull_request:
         return request_of_job(inputs, context)

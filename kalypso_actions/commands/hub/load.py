@@ -59,7 +59,7 @@ def _loaded_head(path: str) -> str:
             if isinstance(error, sqlite3.OperationalError):
                 raise
         raise UsageError(
-            f"{path} is no file of `kalypso hub file`", advice="name another file with --out"
+            f"`kalypso hub file` did not write {path}", advice="name another file with --out"
         )
 
 

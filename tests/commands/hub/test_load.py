@@ -417,7 +417,7 @@ def test_hub_file_continues_and_refuses_other_files(recorder: Recorder, tmp_path
     connection.close()
     done = call(tmp_path / "mine")
     assert done.returncode == 2
-    assert "is no file of `kalypso hub file`" in done.stderr
+    assert "`kalypso hub file` did not write " in done.stderr
     assert call(tmp_path / "no" / "folder").returncode == 1
 
 
