@@ -44,7 +44,7 @@ class RegisteredReading:
     """
 
     reading: Reading | None
-    fault: str = ""
+    fault: Problem | None = None
 
 
 NOT_READ: Final = RegisteredReading(None)
@@ -212,9 +212,9 @@ def _scope(
         [workload for head in heads for workload in head.workloads],
         [item for item in fleet.registrations if item.name not in with_targets],
         {
-            item.name: read.fault
+            item.name: fault
             for item in fleet.registrations
-            if (read := registered.get(item.source, NOT_READ)).fault
+            if (fault := registered.get(item.source, NOT_READ).fault)
         },
     )
 

@@ -53,8 +53,7 @@ class FleetScope:
 
     `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
     its own branch; all others come from its base repositories. `unread` are the registrations whose
-    Workloads are unknown; `missing` tells, by name, why some of them have never been in the fleet,
-    and in a second line what to do.
+    Workloads are unknown; `missing` has, by name, why some of them have never been in the fleet.
     `policy` is its PromotionPolicy.
     """
 
@@ -62,7 +61,7 @@ class FleetScope:
     workloads: tuple[Workload, ...]
     own: Set[Key]
     unread: tuple[WorkloadRegistration, ...] = ()
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, Problem] = field(default_factory=dict)
     policy: PolicyReading = field(default_factory=PolicyReading)
 
     @classmethod
@@ -72,7 +71,7 @@ class FleetScope:
         own: Reading,
         workloads: Iterable[Workload],
         unread: Iterable[WorkloadRegistration] = (),
-        missing: Mapping[str, str] | None = None,
+        missing: Mapping[str, Problem] | None = None,
     ) -> FleetScope:
         """Add Workloads to a fleet without any; `own` is the environment's own branch."""
         read = tuple(workloads)
@@ -305,12 +304,13 @@ def _lacks_targets(reading: RegistrationReading) -> bool:
     return reading.state == "kept" or not any(item.targets for item in reading.workloads)
 
 
-def _cause(reading: RegistrationReading) -> str:
-    """Return why a repository cannot be read, without the registration's name, and the advice."""
-    messages = (
-        f"{problem.message.partition(': ')[2]}\n{problem.advice}" for problem in reading.problems
+def _cause(reading: RegistrationReading) -> Problem:
+    """Return why a repository cannot be read, without the registration's name."""
+    causes = (
+        dataclasses.replace(problem, message=problem.message.partition(": ")[2])
+        for problem in reading.problems
     )
-    return next(messages, f"{reading.registration.source.repo} cannot be read")
+    return next(causes, Problem(f"{reading.registration.source.repo} cannot be read"))
 
 
 def _is_new(registration: WorkloadRegistration, snapshot: Snapshot) -> bool:

@@ -62,18 +62,20 @@ def _missing_applications(view: FleetView) -> Iterator[Problem]:
     }
     for registration, cause in missing.values():
         source = registration.source
-        reason, _, hint = cause.partition("\n")
-        _, meant = branch_fault(source.branch) if source.lacks_branch(reason) else ("", "")
+        reason = cause.message
+        advice = (
+            f"correct repo, branch ({source.branch}) and path ({source.path}), or give access by "
+            "the token and by allowed-repositories"
+        )
+        if source.lacks_branch(reason):
+            _, meant = branch_fault(source.branch)
+            hint = cause.advice if "branch" in cause.advice else advice
+            advice = f"write {meant}" if meant else hint
         yield Problem(
             f"the application of WorkloadRegistration {registration.name!r} is missing from the "
             f"fleet: {reason}",
             source.culprit(reason.removeprefix(f"{source.repo}: "), registration.where),
-            f"write {meant}"
-            if meant
-            else hint
-            if source.lacks_branch(reason) and "branch" in hint
-            else f"correct repo, branch ({source.branch}) and path ({source.path}), or give access "
-            "by the token and by allowed-repositories",
+            advice,
             "application-missing",
         )
 

@@ -184,7 +184,7 @@ def findings(
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
-    registered = {APP: RegisteredReading(app, app_fault)}
+    registered = {APP: RegisteredReading(app, Problem(app_fault) if app_fault else None)}
     options = PlanOptions(missing_values=missing_values, scheduler=scheduler)
     found = validate_control_plane(readings, registered, options, main_commit=main_commit)
     return Found(

@@ -226,7 +226,8 @@ def read_registered(
             if is_unreachable(error):
                 return RegisteredReading(None)
             problem = error.problem
-            return RegisteredReading(None, f"{source.repo}: {problem.message}\n{problem.advice}")
+            message = f"{source.repo}: {problem.message}"
+            return RegisteredReading(None, dataclasses.replace(problem, message=message))
 
     return dict(zip(sources, in_parallel(read, sources), strict=True))
 
