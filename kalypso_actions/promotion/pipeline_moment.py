@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, Literal
+from typing import Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.promotion_policy import Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.policy import (
+    ENTERS_FIRST,
     LETS_IN,
+    NOT_DEPLOYED,
+    NOT_DEPLOYED_YET,
     EntryFacts,
     PolicyVerdict,
     Reason,
@@ -275,10 +278,6 @@ def _kept_out(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus)
     return Wait(_waits_for(verdict), f"{commit} does not enter: {verdict.description}")
 
 
-NOT_DEPLOYED: Final = "not Deployed in "
-QUEUED: Final = (" enters first", " is not Deployed yet")
-
-
 def _verdict(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus) -> PolicyVerdict:
     """Judge a commit by the policy of this moment, and by the statuses of the commit.
 
@@ -299,7 +298,9 @@ def _verdict(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus) 
     verdict = evaluate(policy, facts, moment.now)
     if policy.queue == "newest":
         return verdict
-    queue = (Reason("queue", text) for text in told if text.endswith(QUEUED))
+    queue = (
+        Reason("queue", text) for text in told if text.endswith((ENTERS_FIRST, NOT_DEPLOYED_YET))
+    )
     return PolicyVerdict((*verdict.reasons, *queue))
 
 

@@ -190,6 +190,13 @@ def _holds(holds: Iterable[Hold], facts: EntryFacts, now: datetime) -> Iterator[
 ROLLED_BACK: Final = "rolled back from "
 """The beginning of the reason of a rollback's hold."""
 
+NOT_DEPLOYED: Final = "not Deployed in "
+"""The beginning of the reason that an environment before has not deployed the commit."""
+
+ENTERS_FIRST: Final = " enters first"
+NOT_DEPLOYED_YET: Final = " is not Deployed yet"
+"""The ends of the reasons of a queue."""
+
 
 def same_person(login: str, other: str) -> bool:
     """Whether two logins are the same; people may write an @ before them."""
@@ -311,9 +318,9 @@ def _requirements(policy: PromotionPolicy, facts: EntryFacts, now: datetime) -> 
 def _queue(policy: PromotionPolicy, facts: EntryFacts) -> Iterator[Reason]:
     if policy.queue == "oldest":
         if facts.before:
-            yield Reason("queue", f"{facts.before[:7]} enters first")
+            yield Reason("queue", f"{facts.before[:7]}{ENTERS_FIRST}")
         if facts.underway:
-            yield Reason("queue", f"{facts.underway[:7]} is not Deployed yet")
+            yield Reason("queue", f"{facts.underway[:7]}{NOT_DEPLOYED_YET}")
 
 
 POLICY_CONTEXT: Final = "kalypso / policy"

@@ -38,6 +38,7 @@ from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
 from kalypso_actions.promotion.policy import (
     LETS_IN,
+    NOT_DEPLOYED,
     EntryFacts,
     PolicyVerdict,
     closed,
@@ -189,7 +190,7 @@ class _EntryReading:
         status = posted.get(table.context(name).lower())
         since = status.created_at if status and table.is_deployed(status) else None
         if status is None or since is None or name not in self._environments:
-            return f"not Deployed in {name}"
+            return f"{NOT_DEPLOYED}{name}"
         if not identity.is_own(status.author):
             return f"Deployed in {name} is by {status.author}, not by {identity.login}"
         branch = read_head(self._environments[name], context)

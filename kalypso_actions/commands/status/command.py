@@ -109,23 +109,16 @@ def _with_since(
             if not each.workload
         },
     )
-    return tuple(
-        entry.model_copy(
-            update={
-                "not_compliant": tuple(
-                    each.model_copy(
-                        update={
-                            "since": known.get(
-                                (entry.environment, each.cluster_type, each.id.lower())
-                            )
-                        }
-                    )
-                    for each in entry.not_compliant or ()
-                )
-            }
+
+    def with_since(entry: EnvironmentStatusEntry) -> EnvironmentStatusEntry:
+        name = entry.environment
+        clusters = tuple(
+            each.model_copy(update={"since": known.get((name, each.cluster_type, each.id.lower()))})
+            for each in entry.not_compliant or ()
         )
-        for entry in entries
-    )
+        return entry.model_copy(update={"not_compliant": clusters})
+
+    return tuple(map(with_since, entries))
 
 
 class _Summary:

@@ -167,18 +167,13 @@ def unproposed_files(
     made_from = {
         each.environment_branch.commit for each in sources if each and each.environment_branch
     }
-    now = context.remotes.fetch(url, commit=reading.own.revision.commit)
-    base = read_base_file(now, environment.control_plane.path).where.path
+    files = context.remotes.fetch(url, commit=reading.own.revision.commit)
+    base = read_base_file(files, environment.control_plane.path).where.path
+    folder, now = normalize(environment.control_plane.path), files.entries()
     changed: set[str] = set()
     for commit in filter(None, made_from - {reading.own.revision.commit}):
         before = context.remotes.fetch(url, commit=commit).entries()
-        entries = now.entries()
-        changed |= {
-            path
-            for path in before.keys() | entries.keys()
-            if before.get(path) != entries.get(path)
-            and within(path, normalize(environment.control_plane.path))
-        }
+        changed |= {path for path, _ in before.items() ^ now.items() if within(path, folder)}
     return tuple(sorted(path for path in changed if path != base and POLICY_FILE not in path))
 
 
