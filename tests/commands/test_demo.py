@@ -200,19 +200,6 @@ def test_the_introduction_counts_the_clusters() -> None:
     assert f"{count} clusters" in " ".join(INTRODUCTION.split())
 
 
-def masked(text: str) -> str:
-    """Replace ids of commits, which depend on the sandbox's port."""
-    lines = [line.rstrip() for line in text.splitlines()]
-    return re.sub(r"\b[0-9a-f]{7}\b", "commit!", "\n".join(lines))
-
-
-@pytest.mark.slow
-def test_the_readme_shows_what_is_printed(played: Played) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    (shown,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
-    assert masked(shown).strip() in masked(played.timeline)
-
-
 @pytest.mark.parametrize("kind", ["full", "file", "json"])
 def test_a_folder_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
     (tmp_path / "file").touch()
