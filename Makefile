@@ -126,7 +126,7 @@ $(REGISTRY):
 
 .PHONY: e2e
 e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
-	$(PYTHON) -m pytest -m e2e tests/e2e
+	$(PYTHON) -m pytest -m e2e -n 2 --dist loadgroup tests/e2e
 
 BROWSER := $(VENV)/.browser-installed
 
