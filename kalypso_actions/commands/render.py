@@ -45,9 +45,9 @@ from kalypso_actions.model.kinds import Environment, GitOpsRepo
 from kalypso_actions.model.layout import SOURCES_FILE
 from kalypso_actions.model.tree import BaseTree, Snapshot
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
-from kalypso_actions.planning.findings import judged
 from kalypso_actions.planning.fleet_checks.repositories import KnownRepositories
 from kalypso_actions.planning.fleet_checks.scope import fleet_view
+from kalypso_actions.planning.merged_findings import judged
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.report.documents import (

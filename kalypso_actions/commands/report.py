@@ -43,7 +43,6 @@ from kalypso_actions.observations import timeline
 from kalypso_actions.observations.delivery import figures
 from kalypso_actions.observations.drift import drift as drift_at
 from kalypso_actions.observations.projection import Database
-from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.fleet_report import (
@@ -52,6 +51,7 @@ from kalypso_actions.planning.fleet_report import (
     ReportCollection,
     last_changes,
 )
+from kalypso_actions.planning.merged_findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry

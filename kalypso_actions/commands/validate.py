@@ -44,8 +44,8 @@ from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.findings import at_newer
 from kalypso_actions.planning.fleet_checks.branches import ControlPlaneBranches
+from kalypso_actions.planning.merged_findings import at_newer
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane, validate_workloads
 from kalypso_actions.promotion.base_repo import base_document

@@ -16,7 +16,7 @@ from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.urls import web_page, without_secret
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.explanation import decision_entry
-from kalypso_actions.planning.findings import told_once, without_causes
+from kalypso_actions.planning.merged_findings import told_once, without_causes
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.secret_texts import secret_texts
 from kalypso_actions.report.comparison_entries import value_text

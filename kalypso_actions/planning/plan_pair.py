@@ -47,10 +47,10 @@ from kalypso_actions.model.tree import BaseTree, Snapshot, TreeChanges
 from kalypso_actions.model.tree_listing import bytewise
 from kalypso_actions.planning.assignment_rendering import Folders, PlannedAssignment, divided
 from kalypso_actions.planning.config_checks import ConfigKeyRead, ConfigKeyReads
-from kalypso_actions.planning.findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.fleet_manifests import Checked
+from kalypso_actions.planning.merged_findings import documents_of, fleet_findings, settled
 from kalypso_actions.planning.plan import (
     PlanOptions,
     assignment_renderer,

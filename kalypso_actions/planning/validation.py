@@ -45,7 +45,6 @@ from kalypso_actions.planning.config_checks import (
     ConfigKeyReads,
     ConfigValidator,
 )
-from kalypso_actions.planning.findings import settled
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.branches import (
     ControlPlaneBranches,
@@ -65,6 +64,7 @@ from kalypso_actions.planning.fleet_manifests import (
     are_own,
     judge_manifests,
 )
+from kalypso_actions.planning.merged_findings import settled
 from kalypso_actions.planning.plan import PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 from kalypso_actions.platform_config.lint import (

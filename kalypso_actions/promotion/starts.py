@@ -35,7 +35,7 @@ def starts_cd(option: Literal["auto", "true", "false"], *, is_push_to_main: bool
     return option == "true" or (option == "auto" and is_push_to_main)
 
 
-def may_start_cd(
+def may_repeat_cd(
     environment: str, promoted_from: str, *, first: Collection[str], known: Collection[str]
 ) -> bool:
     """Return whether poll repeats a start of cd whose record any workflow of main can post.

@@ -16,8 +16,8 @@ from kalypso_actions.promotion.starts import (
     LOST,
     OVER,
     forces_schedule,
+    may_repeat_cd,
     may_repeat_checks,
-    may_start_cd,
     next_check_attempt,
     next_schedule_start,
     starts_cd,
@@ -53,7 +53,7 @@ def test_whether_ci_starts_cd(
 
 @breaks(
     "a recorded start of ci may name any environment",
-    turned(may_start_cd, "environment in first", "environment"),
+    turned(may_repeat_cd, "environment in first", "environment"),
 )
 @pytest.mark.parametrize(
     ("environment", "origin", "allowed"),
@@ -68,7 +68,7 @@ def test_whether_ci_starts_cd(
 def test_which_recorded_starts_of_cd_are_repeated(
     environment: str, origin: str, allowed: bool
 ) -> None:
-    assert may_start_cd(environment, origin, first={"dev"}, known={"dev", "stage"}) == allowed
+    assert may_repeat_cd(environment, origin, first={"dev"}, known={"dev", "stage"}) == allowed
 
 
 @pytest.mark.parametrize(

@@ -91,8 +91,8 @@ from kalypso_actions.promotion.application import (
     deploy_context,
     deploy_digest,
 )
-from kalypso_actions.promotion.run_starts import PersonsInput
 from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.starter_rights import PersonsInput
 from kalypso_actions.promotion.starts import check_start, record_of
 from kalypso_actions.report import markdown
 from kalypso_actions.report.application_document import (

@@ -45,8 +45,8 @@ from kalypso_actions.model.writes import (
     Write,
 )
 from kalypso_actions.promotion.cd_decision import replaced_by
-from kalypso_actions.promotion.run_starts import PersonsInput
 from kalypso_actions.promotion.start_records import StartRecord, cd_context
+from kalypso_actions.promotion.starter_rights import PersonsInput
 from kalypso_actions.promotion.starts import record_of
 from kalypso_actions.report.chain_document import CdDocument, cd_summary
 from kalypso_actions.report.documents import ProblemEntry

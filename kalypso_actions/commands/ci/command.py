@@ -27,8 +27,8 @@ from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.writes import PostStatus, StartWorkflow
-from kalypso_actions.planning.findings import settled, without_causes
 from kalypso_actions.planning.fleet_checks import FleetView, check_fleet
+from kalypso_actions.planning.merged_findings import settled, without_causes
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_branches
 from kalypso_actions.promotion.environments import FROM_CI, arrows, first_environments

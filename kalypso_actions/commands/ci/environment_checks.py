@@ -18,9 +18,9 @@ from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.planning.findings import documents_of
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import scope_of
+from kalypso_actions.planning.merged_findings import documents_of
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion.regressions import EnvironmentFaults, Regressions, regressions
 

@@ -17,7 +17,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.recorder import Recorder
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.commands.shared.run_start import checked_start
-from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
+from kalypso_actions.commands.shared.schedule_sources import PresentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import CommitStatus

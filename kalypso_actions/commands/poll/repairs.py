@@ -8,18 +8,18 @@ from functools import partial
 
 from kalypso_actions.clients.github import commits, pull_requests, workflows
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import (
-    first_of_queue,
-    policy_of,
-    read_verdict,
-    statuses_between,
-)
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     read_head,
     read_promotion,
 )
-from kalypso_actions.commands.shared.schedule_inputs import PresentInputs
+from kalypso_actions.commands.shared.policy_entry import (
+    first_of_queue,
+    policy_of,
+    read_verdict,
+    statuses_between,
+)
+from kalypso_actions.commands.shared.schedule_sources import PresentInputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.chain import PollInputs
@@ -39,8 +39,8 @@ from kalypso_actions.promotion.starts import (
     LOST,
     cd_start,
     check_promote_start,
+    may_repeat_cd,
     may_repeat_checks,
-    may_start_cd,
     next_schedule_start,
     record_of,
     schedule_start,
@@ -153,7 +153,7 @@ class Repairs:
             record = self._record(commit, status_context)
             if record is None or record.kind != "starting":
                 continue
-            if not may_start_cd(
+            if not may_repeat_cd(
                 environment.name, record.subject, first=self.first, known=self.known
             ):
                 continue
@@ -223,7 +223,7 @@ class Repairs:
                 if commit in self.statuses or self._repeat(lost, writes):
                     return
             origin = record.subject if record else self._origin(name, commit, ancestry)
-            if may_start_cd(name, origin, first=self.first, known=self.known):
+            if may_repeat_cd(name, origin, first=self.first, known=self.known):
                 new = start_records.starting(origin)
                 starts.append((Start("cd", name, commit, status_context, new, ENTERS), own))
         yield from starts

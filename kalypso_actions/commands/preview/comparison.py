@@ -15,7 +15,7 @@ from kalypso_actions.commands.preview.reading import (
     EnvironmentSides,
     Side,
 )
-from kalypso_actions.commands.shared.entry import closed_by
+from kalypso_actions.commands.shared.policy_entry import closed_by
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
 from kalypso_actions.errors import Finding, Problem, of_level
@@ -26,9 +26,9 @@ from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.planning.findings import at_newer, fleet_findings
 from kalypso_actions.planning.fleet_checks import FleetScope
 from kalypso_actions.planning.fleet_checks.scope import other_scopes
+from kalypso_actions.planning.merged_findings import at_newer, fleet_findings
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.promotion.environments import Faults

@@ -14,7 +14,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.run_start import checked_start
-from kalypso_actions.commands.shared.schedule_inputs import NAMING_REPOSITORIES, read_inputs
+from kalypso_actions.commands.shared.schedule_sources import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.entry_points import is_own_scheduler

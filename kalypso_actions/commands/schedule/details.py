@@ -20,10 +20,10 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
 from kalypso_actions.commands.schedule.reading import EnvironmentSnapshot, has_own_main
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import policy_of
 from kalypso_actions.commands.shared.environment_branch import read_head
 from kalypso_actions.commands.shared.labels import FAILURE_LABELS
 from kalypso_actions.commands.shared.own_statuses import own_statuses
+from kalypso_actions.commands.shared.policy_entry import policy_of
 from kalypso_actions.commands.shared.reading.control_plane import (
     EnvironmentReading,
     read_control_plane,

@@ -14,7 +14,7 @@ from kalypso_actions.commands.schedule.writes import ScheduleRun
 from kalypso_actions.commands.shared.carry_out import Done
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.commands.shared.schedule_inputs import our_pull_requests_among
+from kalypso_actions.commands.shared.schedule_sources import our_pull_requests_among
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.history import BranchPosition

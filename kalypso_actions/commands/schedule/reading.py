@@ -11,9 +11,9 @@ from kalypso_actions.clients.github import GitHubError, commits, overviews, pull
 from kalypso_actions.clients.installed_code import RENDERING, code_digest
 from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import closed_by, read_closed
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, gitops_branches
 from kalypso_actions.commands.shared.own_statuses import own_statuses, written_trees
+from kalypso_actions.commands.shared.policy_entry import closed_by, read_closed
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
@@ -22,7 +22,7 @@ from kalypso_actions.commands.shared.reading.control_plane import (
     reading_branch_of,
 )
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
-from kalypso_actions.commands.shared.schedule_inputs import moving_folders, read_trees
+from kalypso_actions.commands.shared.schedule_sources import moving_folders, read_trees
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
@@ -35,9 +35,9 @@ from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryP
 from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
 from kalypso_actions.model.urls import repository_key
-from kalypso_actions.planning.findings import judged
 from kalypso_actions.planning.fleet_checks import FleetView
 from kalypso_actions.planning.fleet_checks.scope import scope_of
+from kalypso_actions.planning.merged_findings import judged
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from kalypso_actions.commands.shared.context import CommandContext
-from kalypso_actions.commands.shared.entry import policy_of
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.policy_entry import policy_of
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import content_of
 from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.promotion.run_starts import PersonsInput, RunStart
+from kalypso_actions.promotion.starter_rights import PersonsInput, RunStart
 
 
 def person_of(context: CommandContext) -> str:

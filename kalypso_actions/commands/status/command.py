@@ -8,8 +8,8 @@ from typing import Final, NoReturn
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
-from kalypso_actions.commands.shared.entry import closed_by
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
+from kalypso_actions.commands.shared.policy_entry import closed_by
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
 from kalypso_actions.commands.shared.record import ask, record_branch
@@ -32,9 +32,8 @@ from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
-from kalypso_actions.promotion import pipeline_moment as rules
+from kalypso_actions.promotion import waits as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
-from kalypso_actions.promotion.pipeline_moment import EnvironmentMoment, PipelineProposal
 from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict, overridden
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -44,6 +43,7 @@ from kalypso_actions.promotion.start_records import (
 )
 from kalypso_actions.promotion.statuses import CI_CONTEXT, State, is_deployed
 from kalypso_actions.promotion.statuses import context as status_context
+from kalypso_actions.promotion.waits import EnvironmentMoment, PipelineProposal
 from kalypso_actions.report import failure_issues
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.hold_document import HoldEntry

@@ -10,7 +10,7 @@ import yaml
 from kalypso_actions.commands.poll.command import poll
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.commands.shared.schedule_inputs import PresentInputs, read_inputs
+from kalypso_actions.commands.shared.schedule_sources import PresentInputs, read_inputs
 from kalypso_actions.inputs.chain import PollInputs
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion.start_records import Kind, StartRecord, schedule_context

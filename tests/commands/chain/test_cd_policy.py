@@ -11,9 +11,9 @@ from kalypso_actions.commands.cd import reading
 from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.cd.reading import CdReading
 from kalypso_actions.commands.cd.writes import CdWrites
-from kalypso_actions.commands.shared import entry
-from kalypso_actions.commands.shared.entry import read_verdict
+from kalypso_actions.commands.shared import policy_entry
 from kalypso_actions.commands.shared.environment_branch import rolled_back_from
+from kalypso_actions.commands.shared.policy_entry import read_verdict
 from kalypso_actions.model.own_account import Identity
 from kalypso_sandbox.store import CheckRun, Permissions
 from tests.breaks import breaks, returning, turned
@@ -269,7 +269,7 @@ def test_a_join(
     assert waits(joined, commit, **app) == reason
 
 
-NEVER = "kalypso_actions.commands.shared.entry.first_of_queue"
+NEVER = "kalypso_actions.commands.shared.policy_entry.first_of_queue"
 
 
 @breaks(
@@ -336,7 +336,7 @@ def test_a_soak_begins_with_the_last_environment(joined: Organisation, app: dict
 
 @breaks(
     "a join counts by the token of a job",
-    turned(entry._EntryReading._deployment, "identity.login == JOBS", "False"),
+    turned(policy_entry._EntryReading._deployment, "identity.login == JOBS", "False"),
 )
 def test_a_join_needs_the_app(joined: Organisation) -> None:
     commit = joined.head("main") or ""
@@ -350,22 +350,24 @@ def test_a_join_needs_the_app(joined: Organisation) -> None:
 
 @breaks(
     "a status by anybody counts as a check",
-    turned(entry._EntryReading._check, "status and status.author.lower() in sources", "status"),
+    turned(
+        policy_entry._EntryReading._check, "status and status.author.lower() in sources", "status"
+    ),
     case="another status",
 )
 @breaks(
     "the first result of a check counts",
-    turned(entry._EntryReading._check, "max(found)[1]", "min(found)[1]"),
+    turned(policy_entry._EntryReading._check, "max(found)[1]", "min(found)[1]"),
     case="latest",
 )
 @breaks(
     "a failed check counts",
-    turned(entry._EntryReading._check, "latest == 'success'", "latest"),
+    turned(policy_entry._EntryReading._check, "latest == 'success'", "latest"),
     case="failed",
 )
 @breaks(
     "a check by anybody counts",
-    turned(entry._EntryReading._check, "run.name == check.name and run.app.lower() == check.source.lower()", "run.name == check.name"),
+    turned(policy_entry._EntryReading._check, "run.name == check.name and run.app.lower() == check.source.lower()", "run.name == check.name"),
     case="another App",
 )  # fmt: skip
 @pytest.mark.parametrize(
@@ -423,7 +425,7 @@ def merged(acme: Organisation, number: int, label: str) -> str:
 
 @breaks(
     "the labels of one commit open a freeze",
-    turned(entry._EntryReading.labels, "entering[start:start + PAGE]", "entering[:1]"),
+    turned(policy_entry._EntryReading.labels, "entering[start:start + PAGE]", "entering[:1]"),
     case="older without",
 )
 @pytest.mark.parametrize(
@@ -496,11 +498,11 @@ def test_what_enters_supersedes_an_older_commit_whose_cd_was_lost(acme: Organisa
 
 @breaks(
     "a commit enters while another one is under way",
-    turned(entry._EntryReading._queue, "table.is_underway(latest)", "False"),
+    turned(policy_entry._EntryReading._queue, "table.is_underway(latest)", "False"),
 )
 @breaks(
     "an older commit that waits is passed over",
-    turned(entry._EntryReading._queue, "table.is_waiting(each[1].get(key))", "False"),
+    turned(policy_entry._EntryReading._queue, "table.is_waiting(each[1].get(key))", "False"),
 )
 def test_the_oldest_enters_first(acme: Organisation) -> None:
     policy(acme, HELD + ", queue: oldest")

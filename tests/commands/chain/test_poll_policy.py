@@ -125,7 +125,7 @@ def test_the_newest_that_fulfils_everything_enters(acme: Organisation) -> None:
 
 @breaks(
     "poll looks no further than a hundred commits",
-    turned("kalypso_actions.commands.shared.entry.statuses_between", "range(0, len(ids), PAGE)", "range(0, min(len(ids), PAGE), PAGE)"),
+    turned("kalypso_actions.commands.shared.policy_entry.statuses_between", "range(0, len(ids), PAGE)", "range(0, min(len(ids), PAGE), PAGE)"),
 )  # fmt: skip
 def test_a_commit_waits_behind_a_hundred_others(acme: Organisation) -> None:
     (commit,) = held(acme, 1, "requires: {checks: [{name: smoke, from: acme-ci}]}")

@@ -428,7 +428,7 @@ def test_a_person_starts_the_workflow_and_follows_it(acme: Organisation, end: st
 @breaks(
     "a person's dry run asks what the person has deployed",
     turned(
-        "kalypso_actions.commands.shared.entry.read_verdict",
+        "kalypso_actions.commands.shared.policy_entry.read_verdict",
         "goes_back and was_deployed(context, commit, table.context(name), any_app=True)",
         "goes_back and was_deployed(context, commit, table.context(name))",
     ),

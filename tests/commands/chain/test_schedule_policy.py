@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.schedule.command import schedule
-from kalypso_actions.commands.shared.entry import read_closed
+from kalypso_actions.commands.shared.policy_entry import read_closed
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, held

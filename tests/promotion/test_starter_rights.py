@@ -7,8 +7,8 @@ from collections.abc import Collection
 import pytest
 
 from kalypso_actions.errors import Location
-from kalypso_actions.promotion.run_starts import PERSONS_ALONE, PersonsInput, RunStart
 from kalypso_actions.promotion.start_records import Kind, StartRecord
+from kalypso_actions.promotion.starter_rights import PERSONS_ALONE, PersonsInput, RunStart
 from tests.breaks import breaks, turned
 
 PLANE = Location("https://github.com/acme/control-plane")

@@ -13,16 +13,16 @@ from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestVi
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.environments import in_order, previous_of
-from kalypso_actions.promotion.pipeline_moment import (
+from kalypso_actions.promotion.policy import EntryFacts, PolicyVerdict, closed, unreadable
+from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.statuses import CI_CONTEXT
+from kalypso_actions.promotion.waits import (
     EnvironmentMoment,
     PipelineProposal,
     Wait,
     waits_of,
     waits_of_main,
 )
-from kalypso_actions.promotion.policy import EntryFacts, PolicyVerdict, closed, unreadable
-from kalypso_actions.promotion.start_records import StartRecord
-from kalypso_actions.promotion.statuses import CI_CONTEXT
 from tests.breaks import breaks, turned
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -72,7 +72,7 @@ def earlier(
 @breaks(
     "people merge the commit that an environment has left",
     turned(
-        "kalypso_actions.promotion.pipeline_moment._is_outdated",
+        "kalypso_actions.promotion.waits._is_outdated",
         "promoted.id != proposal.promoted_commit",
         "False",
     ),
@@ -301,7 +301,7 @@ LET_IN = ("a run", f"of cd with {CHANGE}, which poll starts: the policy lets it 
 @breaks(
     "status tells what held a commit when cd looked",
     turned(
-        "kalypso_actions.promotion.pipeline_moment._kept_out",
+        "kalypso_actions.promotion.waits._kept_out",
         "verdict.description",
         "posted.description.removeprefix('Waiting: ')",
     ),
