@@ -5,7 +5,7 @@ source; the status of a configuration change stands on the commit of the configs
 commit statuses, and `start_records` has the form of starts and of written trees:
 
     context                 text
-    kalypso / version       <version> <image tag>[ <image name>]
+    kalypso / version       <version> <image tag>[ <image name>]: see `version_records`
     kalypso / deploy <env>  a start of deploy, its subject the origin; then `Scheduled: <digest>`,
                             or `Blocked: <digest>` if rendering or the scan refused the commit
     kalypso / check <env>   a start of check; its subject is the commit of the GitOps branch
@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -39,15 +39,13 @@ from kalypso_actions.model.kinds import (
     Environment,
     RepositoryPath,
 )
-from kalypso_actions.model.own_account import Identity
 from kalypso_actions.model.yaml_edits import text_of, value_of
 from kalypso_actions.promotion.cd_decision import comes_back
 from kalypso_actions.promotion.environments import environment_circles, next_environments
 from kalypso_actions.promotion.lost_starts import MOST_ATTEMPTS, Repair, overdue
 from kalypso_actions.promotion.start_records import PREFIX, StartRecord
-from kalypso_actions.promotion.statuses import MAX_DESCRIPTION, cut
-
-VERSION_CONTEXT: Final = f"{PREFIX}version"
+from kalypso_actions.promotion.statuses import cut
+from kalypso_actions.promotion.version_records import Release
 
 
 def deploy_context(environment: str) -> str:
@@ -124,99 +122,6 @@ def state_of(status: CommitStatus | None) -> ApplicationState | None:
 def is_current(status: CommitStatus | None) -> bool:
     """Whether the commit was merged into the environment and is Deploying or Deployed there."""
     return state_of(status) in {ApplicationState.DEPLOYING, ApplicationState.DEPLOYED}
-
-
-@dataclass(frozen=True, slots=True)
-class Release:
-    """The version and image of a source commit: the only source of both for deployments.
-
-    A `description` too long for a status is refused. `image_name` is "" for the default name.
-    """
-
-    version: str
-    image_tag: str
-    image_name: str = ""
-
-    @property
-    def description(self) -> str:
-        """The text of the record."""
-        return " ".join(filter(None, (self.version, self.image_tag, self.image_name)))
-
-    def status(self) -> CommitStatus:
-        """Return the record to post. Raises UsageError if it does not fit into a status."""
-        if len(self.description) > MAX_DESCRIPTION:
-            raise UsageError(
-                f"version, image-tag and image-name have {len(self.description)} characters"
-                f" together; a status has room for {MAX_DESCRIPTION}",
-                advice="shorten the version or the tag; the default image-name needs no room",
-            )
-        return CommitStatus(VERSION_CONTEXT, "success", self.description)
-
-    def differences(self, given: Mapping[str, str]) -> list[str]:
-        """Return the names of inputs that contradict the record; empty inputs do not.
-
-        `given` are the inputs `version`, `image-tag` and `image-name`.
-        """
-        recorded = {
-            "version": self.version,
-            "image-tag": self.image_tag,
-            "image-name": self.image_name,
-        }
-        return [name for name, value in given.items() if value and value != recorded[name]]
-
-
-def read_release(description: str) -> Release | None:
-    """Return the release that the description of a record holds; None for another form."""
-    match description.split(" "):
-        case [version, image_tag, *rest] if version and image_tag and len(rest) <= 1:
-            return Release(version, image_tag, *rest)
-    return None
-
-
-ReleaseBy = Literal["job", "app"]
-
-
-def makes_releases(identity: Identity, release_by: ReleaseBy) -> Callable[[str], bool]:
-    """Return whose version records count, by login.
-
-    With `app`, only the App itself and its former identities make releases. With `job`, the account
-    of jobs does, too: then whoever may push a branch with a workflow can post a release.
-    """
-    return identity.is_own if release_by == "app" else identity.is_of_chain
-
-
-def release_of(
-    posted: Iterable[CommitStatus], counts: Callable[[str], bool], commit: str, where: Location
-) -> tuple[Release | None, Problem | None]:
-    """Return the release of a source commit, or the problem of two contradicting ones.
-
-    `posted` are all statuses that the commit ever had: a foreign one neither counts nor hides ours.
-    `counts` says whether an account makes releases.
-    """
-    texts = {
-        status.description
-        for status in posted
-        if status.context.lower() == VERSION_CONTEXT and counts(status.author)
-    }
-    if len(texts) > 1:
-        named = " and ".join(map(repr, sorted(texts)))
-        return None, Problem(
-            f"the commit {commit[:7]} has contradicting records '{VERSION_CONTEXT}': {named}",
-            where,
-            "release another commit: GitHub deletes no status",
-        )
-    return next(map(read_release, texts), None), None
-
-
-def no_release(commit: str, release_by: ReleaseBy, where: Location) -> Problem:
-    """Return the problem of a commit without a release."""
-    who = "the App" if release_by == "app" else "the chain"
-    return Problem(
-        f"no status '{VERSION_CONTEXT}' of {who} names version and image of {commit[:7]}",
-        where,
-        "run app-ci for this commit, which records them; what upstream's workflows have deployed, "
-        "adopt: true records",
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,24 +15,26 @@ from kalypso_actions.promotion.application import (
     ApplicationState,
     DeployFacts,
     HeadFacts,
-    Release,
     deploy_digest,
     deployed,
     desired_commit,
     failed,
     is_current,
-    makes_releases,
     meaning_of_head,
     promoted,
     read_order,
-    read_release,
     refused,
-    release_of,
     state_of,
     status_of,
 )
 from kalypso_actions.promotion.environments import arrows, first_environments
 from kalypso_actions.promotion.start_records import StartRecord
+from kalypso_actions.promotion.version_records import (
+    Release,
+    makes_releases,
+    read_release,
+    release_of,
+)
 from tests.breaks import breaks, turned
 
 WHERE = Location("https://github.com/acme/shop")

@@ -11,9 +11,9 @@ from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.app import AppCiInputs
 from kalypso_actions.model.writes import PostStatus, Write
-from kalypso_actions.promotion.application import Release, makes_releases, release_of
 from kalypso_actions.promotion.environments import FROM_CI, first_environments
 from kalypso_actions.promotion.starts import deploy_start
+from kalypso_actions.promotion.version_records import Release, makes_releases, release_of
 from kalypso_actions.report.application_document import AppCiDocument, app_ci_summary
 from kalypso_actions.report.documents import ProblemEntry
 

@@ -85,15 +85,11 @@ from kalypso_actions.model.writes import (
     WriteComment,
 )
 from kalypso_actions.promotion import application as table
-from kalypso_actions.promotion.application import (
-    ApplicationState,
-    Release,
-    deploy_context,
-    deploy_digest,
-)
+from kalypso_actions.promotion.application import ApplicationState, deploy_context, deploy_digest
 from kalypso_actions.promotion.start_records import StartRecord
 from kalypso_actions.promotion.starter_rights import PersonsInput
 from kalypso_actions.promotion.starts import check_start, record_of
+from kalypso_actions.promotion.version_records import Release
 from kalypso_actions.report import markdown
 from kalypso_actions.report.application_document import (
     AppDeployDocument,

@@ -42,16 +42,11 @@ from kalypso_actions.model.writes import PostStatus
 from kalypso_actions.promotion.application import (
     ApplicationState,
     DeployFacts,
-    Release,
-    ReleaseBy,
     deploy_context,
     deploy_digest,
     desired_commit,
-    makes_releases,
-    no_release,
     read_order,
     refused,
-    release_of,
     state_of,
 )
 from kalypso_actions.promotion.cd_decision import left_commits
@@ -62,6 +57,13 @@ from kalypso_actions.promotion.start_records import (
     tree_context,
 )
 from kalypso_actions.promotion.statuses import posted_by_chain
+from kalypso_actions.promotion.version_records import (
+    Release,
+    ReleaseBy,
+    makes_releases,
+    no_release,
+    release_of,
+)
 from kalypso_actions.report.pull_request import read_mark
 
 NEWEST: Final = 100

@@ -32,8 +32,8 @@ from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.model.differences import Change, Comparison, FileChange, MaskedComparison
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.promotion.application import Release
 from kalypso_actions.promotion.environments import arrival
+from kalypso_actions.promotion.version_records import Release
 from kalypso_actions.report.application_document import AppPreviewDocument
 from kalypso_actions.report.comparison_entries import ComparisonEntry
 from kalypso_actions.report.preview_document import (

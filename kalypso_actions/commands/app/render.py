@@ -62,7 +62,7 @@ from kalypso_actions.planning.application.tree import (
 )
 from kalypso_actions.planning.application.variables import OPTIONS
 from kalypso_actions.planning.manifests import ManifestRules
-from kalypso_actions.promotion.application import Release
+from kalypso_actions.promotion.version_records import Release
 from kalypso_actions.report.documents import ProblemEntry, SourceEntry
 from kalypso_actions.report.render_document import (
     AppChangesEntry,
