@@ -148,13 +148,15 @@ class PostgresDatabase:
         self._connection = connection
         self.schema = schema
         self._tables = f"{schema}_v1"
+        self._new_tables = f"{schema}_v1_new"
+        self._is_new = False
         self._views = re.sub(r"\bkalypso_hub\b", schema, views)
 
     def begin(self) -> None:
         """Lock the schema against other loaders until the end of the transaction."""
         lock = hashlib.sha256(self.schema.encode()).digest()[:8]
         self.rows("select pg_advisory_xact_lock(?)", int.from_bytes(lock, "big", signed=True))
-        self.script(f"set local search_path to {self._tables}, pg_temp")
+        self._use(self._tables)
         self.script("set local client_min_messages to warning")
 
     def read(self) -> None:
@@ -184,17 +186,31 @@ class PostgresDatabase:
                 copy.write_row(row)
 
     def create(self, statements: str) -> None:
-        """Create the schemas with tables and views, instead of those that there are.
-
-        An object of others that depends on these is an error, which names it.
-        """
-        for schema, kind, kinds in ((self.schema, "view", "v"), (self._tables, "table", "r")):
-            named = self._names(schema, kinds)
-            if named:
-                self.script(f"drop {kind} {', '.join(named)}")
-            self.script(f"create schema if not exists {schema}")
+        """Create the tables beside those that there are, which readers keep until `publish`."""
+        self.script(f"create schema {self._new_tables}")
+        self._use(self._new_tables)
         self.script(statements)
-        self.script(self._views)
+        self._is_new = True
+
+    def publish(self, roles: Iterable[str]) -> None:
+        """Put new tables and views into the place of the old ones, and let roles read the views.
+
+        An object of others that depends on the old ones is an error, which names it.
+        """
+        if self._is_new:
+            for schema, kind, kinds in ((self.schema, "view", "v"), (self._tables, "table", "r")):
+                if old := self._names(schema, kinds):
+                    self.script(f"drop {kind} {', '.join(old)}")
+                self.script(f"create schema if not exists {schema}")
+            for table in self._names(self._new_tables, "r"):
+                self.script(f"alter table {table} set schema {self._tables}")
+            self.script(f"drop schema {self._new_tables}")
+            self._use(self._tables)
+            self.script(self._views)
+        self._grant(roles)
+
+    def _use(self, schema: str) -> None:
+        self.script(f"set local search_path to {schema}, pg_temp")
 
     def _names(self, schema: str, kind: str) -> list[str]:
         rows = self.rows(
@@ -209,8 +225,7 @@ class PostgresDatabase:
         """Whether there are tables."""
         return self.rows("select to_regclass(?)", f"{self._tables}.loaded") != [(None,)]
 
-    def grant(self, roles: Iterable[str]) -> None:
-        """Let roles read the views."""
+    def _grant(self, roles: Iterable[str]) -> None:
         from psycopg import sql  # noqa: PLC0415 - an extra
 
         schema = sql.Identifier(self.schema)

@@ -89,8 +89,18 @@ class Figure:
         values = sorted(max(0, int(each)) for each in seconds)
         if len(values) < FEWEST:
             return cls(len(values), tuple(values))
-        p90 = statistics.quantiles(values, n=10, method="inclusive")[-1]
-        return cls(len(values), (), int(statistics.median(values)), int(p90))
+        return cls(len(values), (), *_median_and_p90(values))
+
+    @property
+    def median_and_p90(self) -> tuple[int | None, int | None]:
+        """The median and the 90th percentile, also of few values; None of no value."""
+        return _median_and_p90(self.values) if self.values else (self.median, self.p90)
+
+
+def _median_and_p90(values: Sequence[int]) -> tuple[int, int]:
+    several = values if len(values) > 1 else (*values, *values)
+    p90 = statistics.quantiles(several, n=10, method="inclusive")[-1]
+    return int(statistics.median(values)), int(p90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +170,7 @@ left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
 group by e.name, t.id, d.id, a.name, v.source_commit
-order by min(d.from_), min(d.nth), min(d.number)
+order by min(d.from_), min(d.nth), min(d.number), min(d.commit_id)
 """
 
 

@@ -294,72 +294,52 @@ select e.name as environment, p.commit_id as commit, p.state, p.description, p.a
     kalypso_hub.at(p.started_at) at time zone 'utc' as started_at,
     kalypso_hub.at(p.deployed_at) at time zone 'utc' as deployed_at,
     kalypso_hub.at(p.failed_at) at time zone 'utc' as failed_at,
-    kalypso_hub.at(arrived.at) at time zone 'utc' as arrived_at
+    case when p.position >= p.first
+        then kalypso_hub.at(p.carried_at) at time zone 'utc' end as arrived_at
 from (
-    select p.*, row_number() over (
-        partition by environment, commit_id order by coalesce(at, 0) desc, id desc
-    ) as newest
-    from promotion p
+    select p.*,
+        first_value(position) over (
+            partition by environment order by deployed_at, position
+        ) as first,
+        min(deployed_at) over (
+            partition by environment order by position
+            range between current row and unbounded following
+        ) as carried_at
+    from (
+        select p.*, row_number() over (
+            partition by environment, commit_id order by coalesce(at, 0) desc, id desc
+        ) as newest
+        from promotion p
+    ) p
+    where newest = 1
 ) p
-join environment e on e.id = p.environment
-left join lateral (
-    select min(a.deployed_at) as at from promotion a
-    where a.environment = p.environment and a.position >= p.position and p.position >= (
-        select f.position from promotion f
-        where f.environment = p.environment and f.deployed_at is not null
-        order by f.deployed_at, f.position limit 1
-    )
-) arrived on true
-where p.newest = 1;
+join environment e on e.id = p.environment;
 
--- The figures of delivery of each environment, in seconds; null where there is nothing to count.
+-- The figures of delivery of each environment as `kalypso delivery` finds them at the newest look, in
+-- seconds; null where there is nothing to count. Each load writes them.
+create table delivery_figure (
+    environment text primary key,
+    since bigint not null,
+    deployments integer not null,
+    ended_well integer not null,
+    failed_deployments integer not null,
+    per_week numeric,
+    changes integer not null,
+    failed_changes integer not null,
+    change_failure_rate numeric,
+    lead_time_n integer not null,
+    lead_time_median integer,
+    lead_time_p90 integer,
+    recovery_n integer not null,
+    recovery_median integer,
+    recovered_by_clusters boolean not null
+);
+
 create view kalypso_hub.delivery_figures as
-select e.name as environment, e.position as environment_position,
-    kalypso_hub.at(o.first) at time zone 'utc' as since, coalesce(d.deployments, 0) as deployments,
-    coalesce(d.ended_well, 0) as ended_well, coalesce(d.failed, 0) as failed_deployments,
-    case when o.last > o.first
-        then round(coalesce(d.ended_well, 0) * 604800.0 / (o.last - o.first), 2) end as per_week,
-    coalesce(c.arrived, 0) as changes, coalesce(c.failed, 0) as failed_changes,
-    round(c.failed::numeric / nullif(c.arrived, 0), 4) as change_failure_rate,
-    coalesce(l.n, 0) as lead_time_n, l.median as lead_time_median, l.p90 as lead_time_p90,
-    coalesce(r.n, 0) as recovery_n, r.median as recovery_median
-from environment e
-join (
-    select environment, min(at) as first, max(at) as last from observation group by environment
-) o on o.environment = e.id
-left join (
-    select environment, count(*) as deployments, count(*) filter (where ended_well) as ended_well,
-        count(failed_at) as failed
-    from kalypso_hub.delivered where not is_application group by environment
-) d on d.environment = e.name
-left join (
-    select environment, count(*) as arrived,
-        count(*) filter (where failed_at is not null or state = 'rolled back') as failed
-    from kalypso_hub.promotion where deployed_at is not null or failed_at is not null
-    group by environment
-) c on c.environment = e.name
-left join (
-    select environment, count(*) as n,
-        percentile_cont(0.5) within group (order by seconds)::integer as median,
-        percentile_cont(0.9) within group (order by seconds)::integer as p90
-    from (
-        select environment, greatest(extract(epoch from arrived_at - committed_at), 0) as seconds
-        from kalypso_hub.promotion where arrived_at is not null and committed_at is not null
-    ) as leads group by environment
-) l on l.environment = e.name
-left join (
-    select environment, count(*) as n,
-        percentile_cont(0.5) within group (order by seconds)::integer as median
-    from (
-        select f.environment, extract(epoch from w.well_at - min(f.failed_at)) as seconds
-        from kalypso_hub.delivered f
-        join lateral (
-            select w.well_at from kalypso_hub.delivered w
-            where w.environment = f.environment and not w.is_application and w.ended_well
-                and w.from_ > f.from_ and w.well_at >= f.failed_at
-            order by w.from_ limit 1
-        ) w on true
-        where not f.is_application and f.failed_at is not null and not f.ended_well
-        group by f.environment, w.well_at
-    ) as recoveries group by environment
-) r on r.environment = e.name;
+select f.environment, e.position as environment_position,
+    kalypso_hub.at(f.since) at time zone 'utc' as since, f.deployments, f.ended_well,
+    f.failed_deployments, f.per_week, f.changes, f.failed_changes, f.change_failure_rate,
+    f.lead_time_n, f.lead_time_median, f.lead_time_p90, f.recovery_n, f.recovery_median,
+    f.recovered_by_clusters
+from delivery_figure f
+join environment e on e.name = f.environment;

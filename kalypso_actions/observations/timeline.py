@@ -214,7 +214,8 @@ def _coarse(segments: Iterable[StateSegment], step: int) -> Iterator[StateSegmen
 class DeployedCommit(NamedTuple):
     """A commit of an environment's GitOps branch that changed what its clusters should run.
 
-    `well` of `clusters` that follow the changed folders have had its content without a failure.
+    `well` of `clusters` that followed the changed folders then have had its content without a
+    failure.
     """
 
     environment: str
@@ -253,10 +254,12 @@ join environment e on e.id = n.environment
 join target t on t.environment = n.environment and t.workload is null
 join desired d on d.target = t.id and d.commit_id = n.commit_id
 join reconciler f on f.environment = t.environment and f.follows = t.follows
-join cluster k on k.id = f.cluster and (k.gone_at is null or k.gone_at > d.from_)
 left join delivery y on y.desired = d.id
 left join period p on p.id = y.period and p.reconciler = f.id
-where n.place <= ?
+where n.place <= ? and exists (
+    select 1 from period o where o.reconciler = f.id
+        and (d.until is null or o.from_ < d.until) and (o.until is null or o.until > d.from_)
+)
 group by e.position, e.name, n.commit_id, n.at
 order by e.position, e.name, n.at, n.commit_id
 """

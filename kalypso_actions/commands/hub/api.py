@@ -8,12 +8,12 @@ from __future__ import annotations
 import hmac
 import posixpath
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
+from typing import Annotated, Final, Generic, Protocol, TypeVar
 
-from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from pydantic import BaseModel, Field
@@ -40,6 +40,14 @@ COMMIT: Final = re.compile(r"(?:^|[@:/])([0-9a-f]{40}|[0-9a-f]{64})$", re.IGNORE
 Text = Annotated[str, Query(max_length=2304, pattern="^[^\\x00]*$")]
 Since = Annotated[str, Query(max_length=40, description="A time, or an age such as 3h.")]
 Offset = Annotated[int, Query(ge=0, le=10_000_000, description="`next` of the page before.")]
+
+
+def _asked(at: Since = "", offset: Offset = 0) -> tuple[str, int]:
+    """Return the moment that a question is about, and where the page begins."""
+    return at, offset
+
+
+Asked = Annotated[tuple[str, int], Depends(_asked)]
 
 
 class TablesSource(Protocol):
@@ -116,10 +124,11 @@ left join (
             else d.from_ end) as arrived,
         max(case when p.status = 'failure' then 1 else 0 end) as failed
     from delivery y join period p on p.id = y.period join desired d on d.id = y.desired
+    where p.from_ <= ?
     group by y.desired, p.reconciler
 ) y on y.desired = d.id and y.reconciler = r.id
 where d.content <> '' and d.from_ <= ? and exists (
-    select 1 from period p where p.reconciler = r.id
+    select 1 from period p where p.reconciler = r.id and p.from_ <= ?
         and (d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_)
 )
 group by e.name, t.id, d.id, v.version, r.cluster_type, t.name, d.commit_id, d.from_
@@ -165,20 +174,18 @@ def create_app(  # noqa: C901 - a function for each route
     def moment(text: str) -> datetime:
         return questions.moment(text, now()) if text else now()
 
-    def page(
-        at: str, offset: int, find: Callable[[Database, datetime], Iterable[Item]]
-    ) -> dict[str, Any]:
-        when = moment(at)
+    def page(asked: Asked, find: Callable[[Database, datetime], Iterable[Item]]) -> Page[Item]:
+        when, begin = moment(asked[0]), asked[1]
 
-        def question(tables: Database) -> dict[str, Any]:
+        def question(tables: Database) -> Page[Item]:
             found = list(find(tables, when))
-            end = offset + PAGE
-            return {
-                "at": when,
-                "observed_at": questions.last_look(tables, when),
-                "items": found[offset:end],
-                "next": end if end < len(found) else None,
-            }
+            end = begin + PAGE
+            return Page(
+                at=when,
+                observed_at=questions.last_look(tables, when),
+                items=found[begin:end],
+                next=end if end < len(found) else None,
+            )
 
         return source.ask(question)
 
@@ -192,96 +199,67 @@ def create_app(  # noqa: C901 - a function for each route
         cluster_type: Text = "",
         status: Text = "",
         relation: Text = "",
-        at: Since = "",
-        offset: Offset = 0,
+        asked: Asked,
     ) -> Page[ClusterState]:
         """What each cluster runs of each target; `name` is one that `kalypso where` knows."""
-        wanted = {
-            "environment": environment,
-            "cluster_type": cluster_type,
-            "status": status,
-            "relation": relation,
-        }
 
         def find(tables: Database, when: datetime) -> Iterable[ClusterState]:
             found: Iterable[ClusterState] = questions.states(tables, when)
-            found = questions.where(found, name) if name else found
-            for each in found:
-                clusters = {each.cluster.lower(), each.cluster_name.lower()}
-                if (
-                    all(getattr(each, key) == value for key, value in wanted.items() if value)
-                    and (not cluster or cluster.lower() in clusters)
-                    and (not target or target in each.names)
-                ):
+            for each in matching(
+                questions.where(found, name) if name else found,
+                environment=environment,
+                cluster_type=cluster_type,
+                status=status,
+                relation=relation,
+            ):
+                clusters = {"", each.cluster.lower(), each.cluster_name.lower()}
+                if cluster.lower() in clusters and target in {"", *each.names}:
                     yield each
 
-        return page(at, offset, find)  # type: ignore[return-value]
+        return page(asked, find)
 
     @app.get("/v1/history")
     def history(
-        *,
         target: Text = "",
         cluster: Text = "",
         environment: Text = "",
         since: Since = "",
-        at: Since = "",
-        offset: Offset = 0,
+        *,
+        asked: Asked,
     ) -> Page[TargetPeriod | ClusterPeriod]:
         """The periods of a target, or of a cluster, newest first."""
         begin = moment(since) if since else None
 
         def find(tables: Database, when: datetime) -> Iterable[TargetPeriod | ClusterPeriod]:
             if cluster:
-                return histories.cluster_periods(tables, cluster, when, begin, target)
+                found = histories.cluster_periods(tables, cluster, when, begin, target)
+                return matching(found, environment=environment)
             return histories.target_periods(tables, target, when, begin, environment)
 
-        return page(at, offset, find)  # type: ignore[return-value]
+        return page(asked, find)
 
     @app.get("/v1/drift")
-    def drifts(
-        environment: Text = "", kind: Text = "", at: Since = "", offset: Offset = 0
-    ) -> Page[Drift]:
+    def drifts(environment: Text = "", kind: Text = "", *, asked: Asked) -> Page[Drift]:
         """What is not as it should be, the worst first."""
-        return page(  # type: ignore[return-value]
-            at,
-            offset,
-            lambda tables, when: [
-                each
-                for each in drift.drift(tables, when)
-                if environment in {"", each.environment} and kind in {"", each.kind}
-            ],
-        )
+        wanted = {"environment": environment, "kind": kind}
+        return page(asked, lambda *given: matching(drift.drift(*given), **wanted))
 
     @app.get("/v1/delivery")
-    def figures(
-        environment: Text = "", since: Since = "", at: Since = "", offset: Offset = 0
-    ) -> Page[Figures]:
+    def figures(environment: Text = "", since: Since = "", *, asked: Asked) -> Page[Figures]:
         """The figures of delivery of environments, applications and cluster types."""
         begin = moment(since) if since else None
-        return page(  # type: ignore[return-value]
-            at,
-            offset,
-            lambda tables, when: [
-                each
-                for each in delivery.figures(tables, when, begin)
-                if environment in {"", each.scope.environment}
-            ],
-        )
+
+        def find(tables: Database, when: datetime) -> Iterable[Figures]:
+            found = delivery.figures(tables, when, begin)
+            return (each for each in found if environment in {"", each.scope.environment})
+
+        return page(asked, find)
 
     @app.get("/v1/rollouts")
-    def rollouts(
-        environment: Text = "", target: Text = "", at: Since = "", offset: Offset = 0
-    ) -> Page[Rollout]:
+    def rollouts(environment: Text = "", target: Text = "", *, asked: Asked) -> Page[Rollout]:
         """How each desired period reached the clusters of a type, newest first."""
-        return page(  # type: ignore[return-value]
-            at,
-            offset,
-            lambda tables, when: [
-                _rollout(row)
-                for row in tables.rows(ROLLOUTS, seconds_of(when))
-                if environment in {"", row[0]} and target in {"", row[1]}
-            ],
-        )
+        wanted = {"environment": environment, "target": target}
+        return page(asked, lambda *given: matching(rollouts_until(*given), **wanted))
 
     @app.post("/deployment_state")
     def deployment_state(wanted: DeploymentStateRequest) -> DeploymentState:
@@ -380,21 +358,20 @@ def _deployment_state(rows: Sequence[tuple[str, str | None, str | None]]) -> Dep
     )
 
 
-def _rollout(row: Sequence[Any]) -> Rollout:
-    environment, target, version, commit, cluster_type, began, clusters, arrived = row[:8]
-    return Rollout(
-        environment=environment,
-        target=target,
-        version=version,
-        gitops_commit=commit,
-        cluster_type=cluster_type,
-        since=at_second(began),
-        clusters=clusters,
-        arrived=arrived,
-        failed=int(row[8]),
-        first_after=None if row[9] is None else row[9] - began,
-        all_after=row[10] - began if arrived == clusters else None,
-    )
+def matching(found: Iterable[Item], **wanted: str) -> Iterator[Item]:
+    """Yield what has these values; "" stands for each."""
+    for each in found:
+        if all(value in {"", getattr(each, name)} for name, value in wanted.items()):
+            yield each
+
+
+def rollouts_until(tables: Database, when: datetime) -> Iterator[Rollout]:
+    """Yield how far each desired period had reached the clusters of a type, newest first."""
+    for row in tables.rows(ROLLOUTS, *[seconds_of(when)] * 3):
+        began, clusters, arrived, failed, first, last = row[5:]
+        seconds = clusters, arrived, int(failed), None if first is None else first - began
+        whole = last - began if arrived == clusters else None
+        yield Rollout(*(*row[:5], at_second(began), *seconds, whole))
 
 
 def _metrics(tables: Database, now: datetime) -> bytes:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from functools import partial
 
 from kalypso_actions.clients.postgresql import PostgresDatabase, connect
@@ -17,6 +19,8 @@ from kalypso_actions.commands.shared.record import (
 )
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HubFileInputs, HubLoadInputs
+from kalypso_actions.observations import delivery
+from kalypso_actions.observations.delivery import Figure, recorded_since, window_before
 from kalypso_actions.observations.projection import (
     Database,
     SqliteDatabase,
@@ -24,6 +28,7 @@ from kalypso_actions.observations.projection import (
     loaded_head,
     views,
 )
+from kalypso_actions.observations.questions import last_look, seconds_of
 from kalypso_actions.report.hub_document import HubDocument
 
 
@@ -75,12 +80,50 @@ def hub_load(inputs: HubLoadInputs, context: CommandContext) -> HubDocument:
     with connect(inputs.database_url, password, context.runtime.environment) as connection:
         database = PostgresDatabase(connection, inputs.schema_name, views())
         database.begin()
-        changed = loaded_head(database) != head
-        load(database, partial(record_log, branch), head, branch.name)
-        database.grant(inputs.grant_to)
-        document = _document(branch, head, database, changed=changed)
+        document = load_postgres(database, branch, head, inputs.grant_to)
         connection.commit()
     return document
+
+
+def load_postgres(
+    database: PostgresDatabase, branch: RecordBranch, head: str, roles: Sequence[str] = ()
+) -> HubDocument:
+    """Load what is new, and what follows from it. The transaction has begun."""
+    changed = load(database, partial(record_log, branch), head, branch.name)
+    figures = list(_figure_rows(database))
+    database.publish(roles)
+    database.script("delete from delivery_figure")
+    for row in figures:
+        database.insert("delivery_figure", list(row), [list(row.values())])
+    return _document(branch, head, database, changed=changed)
+
+
+def _figure_rows(database: Database) -> Iterator[Mapping[str, object]]:
+    """Yield the figures of each environment at the newest look, as rows of the table."""
+    recorded = recorded_since(database)
+    newest = last_look(database, datetime.max.replace(tzinfo=UTC))
+    if recorded is None or newest is None:
+        return
+    for each in delivery.figures(database, newest):
+        if each.scope.kind == "environment":
+            lead, recovery = each.lead_time or Figure(), each.recovery
+            yield {
+                "environment": each.scope.name,
+                "since": seconds_of(max(recorded, window_before(newest))),
+                "deployments": each.failed_deployments.n,
+                "ended_well": each.ended_well,
+                "failed_deployments": each.failed_deployments.part,
+                "per_week": each.per_week,
+                "changes": each.change_failures.n,
+                "failed_changes": each.change_failures.part,
+                "change_failure_rate": each.change_failures.share,
+                "lead_time_n": lead.n,
+                "lead_time_median": lead.median_and_p90[0],
+                "lead_time_p90": lead.median_and_p90[1],
+                "recovery_n": recovery.n,
+                "recovery_median": recovery.median_and_p90[0],
+                "recovered_by_clusters": each.recovered_by_clusters,
+            }
 
 
 def _document(branch: RecordBranch, head: str, database: Database, *, changed: bool) -> HubDocument:

@@ -136,7 +136,7 @@ def expected(commits: dict[str, str]) -> dict[tuple[str, str], list[Any]]:
         ],
         ("delivery", "environment"): [("dev",)],
         ("delivery", "Figures"): [
-            ("dev", at(0), 6720, 1, 600, 600, 2, 1, 0.5, 0, None, 2, 2, 0),
+            ("dev", at(0), 6720, 1, 600, 600, 4, 1, 0.25, 0, None, 2, 2, 0),
         ],
         ("delivery", "Deployments a week"): [(datetime(2026, 2, 23, tzinfo=UTC), 2, 0)],
         ("delivery", "Lead time"): [(at(3), "dev", 600)],
