@@ -278,7 +278,7 @@ class RollbackRun:
     def _reason(self, step: RollbackStep) -> str:
         given = short_reason(self.inputs.reason)
         left = step.decision.left[:7] or "none"
-        return f"{ROLLED_BACK}{left}{': ' if given else ''}{given}"
+        return f"{ROLLED_BACK}{left}{f' ({given})' if given else ''}"
 
     def _message(self, step: RollbackStep) -> str:
         left = step.decision.left[:7] or "no commit"

@@ -263,7 +263,11 @@ class CommitView:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestView:
-    """An open pull request."""
+    """An open pull request.
+
+    `failed` are the contexts of the statuses of its head that failed, and `conflicts` is whether
+    it conflicts with its base, as far as both are read.
+    """
 
     number: int
     title: str
@@ -273,6 +277,8 @@ class PullRequestView:
     author: str
     created_at: datetime
     is_draft: bool = False
+    failed: tuple[str, ...] = ()
+    conflicts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

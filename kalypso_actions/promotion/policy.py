@@ -56,6 +56,11 @@ class Reason:
     until: datetime | None = None
     hold: Hold | None = None
 
+    @property
+    def brief(self) -> str:
+        """The text without what people wrote."""
+        return self.text.partition(": ")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyVerdict:
@@ -71,7 +76,16 @@ class PolicyVerdict:
     @property
     def description(self) -> str:
         """All reasons in one line; "" without any."""
-        return "; ".join(reason.text for reason in self.reasons)
+        return self.beside(())
+
+    @property
+    def brief(self) -> str:
+        """All reasons in one line, without what people wrote."""
+        return self.beside(self.reasons)
+
+    def beside(self, told: Container[Reason]) -> str:
+        """Return all reasons in one line; those that the reader is `told` elsewhere, in brief."""
+        return "; ".join(each.brief if each in told else each.text for each in self.reasons)
 
     @property
     def again_at(self) -> datetime | None:

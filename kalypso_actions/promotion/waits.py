@@ -11,12 +11,14 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
+from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.promotion_policy import Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.policy import (
     ENTERS_FIRST,
     LETS_IN,
     NOT_DEPLOYED,
     NOT_DEPLOYED_YET,
+    POLICY_CONTEXT,
     EntryFacts,
     PolicyVerdict,
     Reason,
@@ -73,12 +75,13 @@ class EnvironmentMoment:
     tracked_commits  the commits that the trees of its GitOps branches name, "" for none
     status           that of the promoted commit in the environment
     checks           the latest starts of check-promote for the promoted commit, of each repository
-    record           the latest start of schedule for the head of the branch
+    record           the latest start of schedule for the head of the branch; `record_url` is the
+                     page of its status
     proposals        open pull requests to its branch, and Kalypso's in its GitOps repositories
     main             the head of main
     previous         the environments from which commits come, with their moments
     closed           the freezes and holds of its policy, and the faults of the policy
-    policy           its policy; None without a valid one
+    policy           its policy; None without a valid one; `policy_url` is the page of the file
     now              the time of the policy
     held_since       when each hold came to the branch, as far as that is known
     unproposed       the files of its branch that differ from those of the merged trees, while the
@@ -91,11 +94,13 @@ class EnvironmentMoment:
     status: CommitStatus | None
     checks: tuple[StartRecord, ...]
     record: StartRecord | None
+    record_url: str = field(default="", kw_only=True)
     proposals: tuple[PipelineProposal, ...]
     main: CommitView | None
     previous: tuple[EnvironmentMoment, ...] = ()
     closed: PolicyVerdict = LETS_IN
     policy: PromotionPolicy | None = None
+    policy_url: str = ""
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     held_since: Mapping[Hold, datetime] = field(default_factory=dict)
     unproposed: Sequence[str] = ()
@@ -144,7 +149,7 @@ def waits_of(moment: EnvironmentMoment) -> list[Wait]:
 
 def _waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     outdated = [each for each in moment.proposals if _is_outdated(each, moment.promoted)]
-    yield from of_proposals(each for each in moment.proposals if each not in outdated)
+    yield from _of_proposals(moment, outdated)
     yield from _of_policy(moment)
     yield from _of_record(moment)
     for each in outdated:
@@ -153,14 +158,16 @@ def _waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
         yield Wait("a run", text, each.pull_request.url)
     url = moment.status.target_url if moment.status else ""
     if moment.state is State.FAILED:
-        then = "the merge of a correction is checked by itself, else run check-promote again"
-        yield Wait("people", f"correct the failure; {then}", url)
+        then = "or, if the clusters alone were at fault, run check-promote again"
+        yield Wait("people", f"merge a correction, which is checked by itself, {then}", url)
     if moment.state is State.DEPLOYING:
         yield Wait("clusters", "report that they comply", url)
     is_unread = moment.status is None and moment.record is None and moment.promoted is not None
     awaits_schedule = moment.state is State.PROMOTED or (is_unread and not moment.is_merged)
     if awaits_schedule and not moment.proposals:
-        yield Wait("a run", "of schedule, which proposes the tree", url)
+        follows = "check-promote, which follows the clusters"
+        run = follows if moment.is_merged else "schedule, which proposes the tree"
+        yield Wait("a run", f"of {run}", url)
     yield from _of_outside(moment)
 
 
@@ -188,15 +195,39 @@ def _is_outdated(proposal: PipelineProposal, promoted: CommitView | None) -> boo
     )
 
 
+def _of_proposals(
+    moment: EnvironmentMoment, outdated: Sequence[PipelineProposal]
+) -> Iterator[Wait]:
+    """Yield the waits for the pull requests that are not outdated.
+
+    Without a promoted commit, the first promotion replaces the content of Kalypso's own.
+    """
+    first = moment.previous[0].name if moment.previous and moment.promoted is None else ""
+    for proposal in moment.proposals:
+        if first and proposal.pull_request.head.startswith(f"{OWN_BRANCHES}{moment.name}"):
+            text = f"{first}, from which the first promotion comes into {proposal.name}"
+            yield Wait("an environment", text, proposal.pull_request.url)
+        elif proposal not in outdated:
+            yield from of_proposals([proposal])
+
+
 def of_proposals(proposals: Iterable[PipelineProposal]) -> Iterator[Wait]:
-    """Yield a wait for people to merge each pull request, unless a policy keeps it out."""
+    """Yield a wait for people to merge each pull request, or to correct it first.
+
+    While a policy keeps it out, its end is the wait.
+    """
     for proposal in proposals:
         pull = proposal.pull_request
+        faults = [f"{name} failed" for name in pull.failed if name != POLICY_CONTEXT]
+        faults += [f"it conflicts with {pull.base}"] if pull.conflicts else []
         draft = " (a draft)" if pull.is_draft else ""
         if proposal.held:
-            yield Wait("people", f"do not merge {proposal.name} yet: {proposal.held}", pull.url)
-            continue
-        yield Wait("people", f"review and merge {proposal.name}{draft}: {pull.title}", pull.url)
+            text = f"merge {proposal.name} after the end of this: {proposal.held}"
+        elif faults:
+            text = f"correct {proposal.name} ({', '.join(faults)}): {pull.title}"
+        else:
+            text = f"review and merge {proposal.name}{draft}: {pull.title}"
+        yield Wait("people", text, pull.url)
 
 
 def _of_policy(moment: EnvironmentMoment) -> Iterator[Wait]:
@@ -204,15 +235,16 @@ def _of_policy(moment: EnvironmentMoment) -> Iterator[Wait]:
     for reason in moment.closed.reasons:
         match reason.rule:
             case "hold":
-                yield Wait("people", f"release the {reason.text}{_details(reason, moment)}")
+                text = f"release the {reason.text}{_details(reason, moment)}"
+                yield Wait("people", text, moment.policy_url)
             case "policy":
-                yield Wait("people", f"correct the policy: {reason.text}")
+                yield Wait("people", f"correct the policy: {reason.text}", moment.policy_url)
             case _:
                 yield Wait("a run", f"of cd, after the {reason.text}")
     if moment.unproposed:
         first, more = moment.unproposed[0], len(moment.unproposed) - 1
         files = f"{first} (+{more})" if more else first
-        text = f"{files} on {moment.name} is not proposed: {moment.closed.description}"
+        text = f"{files} on {moment.name} is not proposed: {moment.closed.brief}"
         yield Wait(_waits_for(moment.closed), text)
 
 
@@ -237,7 +269,8 @@ def _waits_for(verdict: PolicyVerdict) -> WaitsFor:
 def _of_record(moment: EnvironmentMoment) -> Iterator[Wait]:
     match moment.record:
         case StartRecord("blocked"):
-            yield Wait("people", "correct the problems that keep schedule from proposing")
+            text = "correct the problems that keep schedule from proposing"
+            yield Wait("people", text, moment.record_url)
         case StartRecord("given up"):
             yield Wait("people", "start schedule: three starts led to no run")
         case StartRecord("starting"):
@@ -275,7 +308,8 @@ def _kept_out(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus)
     commit = f"{view.id[:7]} {view.subject}"
     if verdict.is_fulfilled:
         return Wait("a run", f"of cd with {commit}, which poll starts: the policy lets it in")
-    return Wait(_waits_for(verdict), f"{commit} does not enter: {verdict.description}")
+    reasons = verdict.beside(moment.closed.reasons)
+    return Wait(_waits_for(verdict), f"{commit} does not enter: {reasons}")
 
 
 def _verdict(moment: EnvironmentMoment, view: CommitView, posted: CommitStatus) -> PolicyVerdict:

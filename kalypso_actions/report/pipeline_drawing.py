@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -29,16 +29,28 @@ from kalypso_actions.report.status_document import (
 MAIN: Final = ""
 """Main among the names of environments, none of which is empty."""
 
-WIDTH, HEIGHT, BAR = 184, 76, 96
+WIDTH, HEIGHT, INSIDE = 184, 76, 160
 BETWEEN, BELOW, MARGIN = 48, 28, 8
-"""The size of a node of the map and of its bar, the gaps between nodes, and the margin."""
+"""The size of a node of the map, the width inside, the gaps between nodes, and the margin."""
+
+DIGIT: Final = 8
+"""The width of a letter of a node's share, beside which its bar has room."""
 
 MOST_LETTERS: Final = 22
 MOST_OF_NAME: Final = 12
 """The letters of a state and of a name that fit in a node."""
 
+NARROW: Final = 350
+"""The width of a map that fits a telephone."""
+
+MOST_ISSUES: Final = 3
+"""The most issues to list in a card."""
+
 MOST: Final = 200
 """The most entries of a list in a card."""
+
+RANKS: Final = ("good", "", "warn", "bad")
+"""The looks from the best to the worst."""
 
 LOOKS: Final = {"success": "good", "pending": "warn", "failure": "bad", "error": "bad"}
 MARKS: Final = {"good": "✓", "warn": "●", "bad": "✗", "": "○"}
@@ -76,7 +88,10 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A place of the map. `share` is `7/8` clusters, "" if they are not known."""
+    """A place of the map. `share` is `7/8` clusters, "" if they are not known.
+
+    A node that `is_closed` lets no commit in.
+    """
 
     name: str
     look: str
@@ -86,15 +101,25 @@ class Node:
     bar: Sequence[Segment]
     x: int
     y: int
+    is_closed: bool = False
+
+    @property
+    def bar_width(self) -> int:
+        """The width of the whole bar."""
+        return _bar_width(self.share)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A way of promotion; it `moves` while the next environment has another commit."""
+    """A way of promotion; it `moves` while the next environment has another commit.
+
+    One that `is_closed` ends at a bar, because the next environment lets nothing in.
+    """
 
     path: str
     head: str
     moves: bool
+    is_closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +137,14 @@ def pipeline_html(
     planned: Sequence[PlannedEnvironment] | None = None,
     *,
     server: str = "",
+    hold: str = "",
+    clusters: str = "",
 ) -> str:
     """Return the drawing. `planned` adds what a report knows, also of unknown environments.
 
-    `server` is the URL of GitHub, for links to branches and commits; "" leaves them out.
+    `server` is the URL of GitHub, for links to branches and commits; "" leaves them out. `hold` is
+    the text of a new policy, which cards then offer, and `clusters` a page with an anchor
+    `cluster-<name>` for each cluster.
     """
     states = {each.environment: each for each in document.environments}
     plans = {each.environment: each for each in planned or ()}
@@ -124,6 +153,8 @@ def pipeline_html(
         cards=[(name, states.get(name), plans.get(name)) for name in plans or states],
         map=_map(document) if document.environments else None,
         server=server,
+        hold=hold,
+        clusters=clusters,
     )
 
 
@@ -137,15 +168,53 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters |= {"age": age, "counted": counted, "look": look, "quote": quote}
-    environment.filters["share"] = _share
-    environment.globals |= {"MARKS": MARKS, "MOST": MOST, "CLUSTER_LOOKS": CLUSTER_LOOKS}
-    environment.globals |= {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "BAR": BAR}
+    environment.filters |= {"share": _share, "shown_look": _shown_look, "hold_url": _hold_url}
+    environment.filters["closed"] = _closed
+    environment.globals |= {
+        "MARKS": MARKS,
+        "MOST": MOST,
+        "MOST_ISSUES": MOST_ISSUES,
+        "NARROW": NARROW,
+    }
+    environment.globals |= {"CLUSTER_LOOKS": CLUSTER_LOOKS}
+    environment.globals |= {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
     return environment.get_template("pipeline.html.j2")
 
 
 def look(state: StateEntry) -> str:
     """Return the look of a state. Earlier versions posted `Deployed` as pending."""
     return "good" if state.text == DEPLOYED else LOOKS.get(state.state, "")
+
+
+def _shown_look(entry: EnvironmentStatusEntry) -> str:
+    """Return the look of an environment: the worst of its state and of what is so now."""
+    return max((look(entry.state), *(each for each, _ in _notes(entry))), key=RANKS.index)
+
+
+def _notes(entry: EnvironmentStatusEntry) -> list[tuple[str, str]]:
+    """Return what the state, which a run posted once, does not say: looks and texts."""
+    notes = [("bad", f"{entry.failing} failing")] if entry.failing else []
+    notes += [("bad", counted(len(entry.problems), "problem"))] if entry.problems else []
+    notes += [("warn", closed)] if (closed := _closed(entry)) else []
+    looks = {state: CLUSTER_LOOKS.get(state, "warn") for state in entry.clusters or {}}
+    notes += [
+        (look, f"{number} {state}")
+        for state, number in (entry.clusters or {}).items()
+        if (look := looks[state]) != "good"
+    ]
+    return sorted(notes, key=lambda note: -RANKS.index(note[0]))
+
+
+def _closed(entry: EnvironmentStatusEntry) -> str:
+    """Return the word for an environment that lets no commit in, "" for another."""
+    return ("held" if entry.holds else "closed") if entry.waiting_for else ""
+
+
+def _hold_url(entry: EnvironmentStatusEntry, text: str) -> str:
+    """Return the page that offers the file of a policy with this text; "" without its place."""
+    page, found, path = entry.policy_url.partition(f"/blob/{quote(entry.branch)}/")
+    given = urlencode({"filename": unquote(path), "value": text})
+    return f"{page}/new/{quote(entry.branch)}?{given}" if found else ""
 
 
 def _share(clusters: Mapping[str, int] | None) -> str:
@@ -174,8 +243,14 @@ def _map(document: StatusDocument) -> Map:
     skips = any(_skips(places[name], places[to]) for name, ends in ways.items() for to in ends)
     nodes = [_main(document, *places[MAIN])]
     nodes += [_node(each, *places[name]) for name, each in known.items()]
+    closed = {name for name, each in known.items() if _closed(each)}
     arrows = [
-        _arrow(places[name], places[to], moves=commits[name] != commits[to])
+        _arrow(
+            places[name],
+            places[to],
+            moves=commits[name] != commits[to],
+            is_closed=to in closed,
+        )
         for name, ends in ways.items()
         for to in ends
     ]
@@ -205,20 +280,40 @@ def _main(document: StatusDocument, x: int, y: int) -> Node:
 
 
 def _node(entry: EnvironmentStatusEntry, x: int, y: int) -> Node:
+    share = _share(entry.clusters)
     return Node(
         _cut(entry.environment, MOST_OF_NAME),
-        look(entry.state),
-        _cut(entry.state.text, MOST_LETTERS),
+        _shown_look(entry),
+        _text_of_node(entry, share),
         entry.commit.commit[:7] if entry.commit else "",
-        _share(entry.clusters),
-        tuple(_segments(entry.clusters or {})),
+        share,
+        tuple(_segments(entry.clusters or {}, _bar_width(share))),
         x,
         y,
+        bool(_closed(entry)),
     )
 
 
-def _segments(clusters: Mapping[str, int]) -> list[Segment]:
-    """Return the bar: the best clusters first."""
+def _text_of_node(entry: EnvironmentStatusEntry, share: str) -> str:
+    """Return the state, with the worst of what it does not say as far as there is room."""
+    text, base = entry.state.text.removesuffix(f" {share}"), look(entry.state)
+    notes = [
+        note
+        for each, note in _notes(entry)
+        if base == "good" or note == _closed(entry) or (each == "bad" and base != "bad")
+    ]
+    if not notes:
+        return _cut(text, MOST_LETTERS)
+    both = f"{text.partition(':')[0]}, {notes[0]}"
+    return both if len(both) <= MOST_LETTERS else _cut(notes[0], MOST_LETTERS)
+
+
+def _bar_width(share: str) -> int:
+    return INSIDE - DIGIT * (len(share) + 1)
+
+
+def _segments(clusters: Mapping[str, int], bar: int) -> list[Segment]:
+    """Return the parts of a bar of this width: the best clusters first."""
     order = ("good", "warn", "bad")
     numbers = dict.fromkeys(order, 0)
     for state, number in clusters.items():
@@ -227,26 +322,30 @@ def _segments(clusters: Mapping[str, int]) -> list[Segment]:
     segments: list[Segment] = []
     x = 0.0
     for name in order:
-        width = round(BAR * numbers[name] / total, 1) if total else 0
+        width = round(bar * numbers[name] / total, 1) if total else 0
         if width:
             segments.append(Segment(name, x, width))
         x += width
     return segments
 
 
-def _arrow(start: tuple[int, int], end: tuple[int, int], *, moves: bool) -> Arrow:
+def _arrow(start: tuple[int, int], end: tuple[int, int], *, moves: bool, is_closed: bool) -> Arrow:
     """Return an arrow to the node at `end`; one that skips a column goes below the nodes."""
     if _skips(start, end):
         x, y, to_x, to_y = start[0] + WIDTH // 2, start[1], end[0] + WIDTH // 2, end[1] + HEIGHT + 2
         path = (
             f"M{x} {y + HEIGHT} C{x} {y + HEIGHT + BELOW} {to_x} {to_y + BELOW} {to_x} {to_y + 6}"
         )
-        return Arrow(path, f"M{to_x - 5} {to_y + 9} L{to_x} {to_y} L{to_x + 5} {to_y + 9} Z", moves)
+        head = f"M{to_x - 5} {to_y + 9} L{to_x} {to_y} L{to_x + 5} {to_y + 9} Z"
+        stop = f"M{to_x - 8} {to_y + 4} h16 v4 h-16 Z"
+        return Arrow(path, stop if is_closed else head, moves, is_closed)
     x, y = start[0] + WIDTH, start[1] + HEIGHT // 2
     to_x, to_y = end[0] - 2, end[1] + HEIGHT // 2
     half = (to_x - x) / 2
     path = f"M{x} {y} C{x + half:g} {y} {to_x - half:g} {to_y} {to_x - 6} {to_y}"
-    return Arrow(path, f"M{to_x - 9} {to_y - 5} L{to_x} {to_y} L{to_x - 9} {to_y + 5} Z", moves)
+    head = f"M{to_x - 9} {to_y - 5} L{to_x} {to_y} L{to_x - 9} {to_y + 5} Z"
+    stop = f"M{to_x - 8} {to_y - 8} h4 v16 h-4 Z"
+    return Arrow(path, stop if is_closed else head, moves, is_closed)
 
 
 def _skips(start: tuple[int, int], end: tuple[int, int]) -> bool:

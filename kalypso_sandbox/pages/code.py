@@ -197,9 +197,19 @@ def edit(site: Site, owner: str, name: str, where: str) -> Response:
 
 @views.get(f"{REPOSITORY}/new/<path:where>")
 def new(site: Site, owner: str, name: str, where: str) -> Response:
-    """Show the editor of a new file."""
+    """Show the editor of a new file.
+
+    As on GitHub, a link can propose its path below the folder, and its text. For a file that is
+    there, the editor shows what it has.
+    """
     found = site.repository(owner, name)
-    return _editor(site, found, place_of(site.store.git(found), where), "", is_new=True)
+    place = place_of(site.store.git(found), where)
+    path = f"{place.path}/{request.args.get('filename', '')}".strip("/")
+    if path != place.path:
+        place = replace(place, path=path)
+        if place.content() is not None:
+            return to(f"/{found.full_name}/edit/{segment(f'{place.ref}/{path}')}")
+    return _editor(site, found, place, request.args.get("value", ""), is_new=True)
 
 
 @views.post(f"{REPOSITORY}/<any(edit, new):kind>/<path:where>")

@@ -31,5 +31,5 @@ def test_an_environment_goes_back_and_is_held_there(chain: Chain, played: Played
     (verify,) = chain.run_due()
     assert (verify.name, verify.outcome.result) == ("verify", "success")
     reason = verify.outcome.outputs["waiting-for"]
-    assert f"rolled back from {bad[:7]}: incident 42" in reason
+    assert f"rolled back from {bad[:7]} (incident 42)" in reason
     assert chain.sandbox.git(CONTROL_PLANE).head("stage") == branch

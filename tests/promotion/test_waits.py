@@ -43,6 +43,10 @@ PULL = PipelineProposal(
 )
 
 
+def of_person(**fields: Any) -> PipelineProposal:
+    return replace(PULL, pull_request=replace(PULL.pull_request, head="patch-1", **fields))
+
+
 LEFT = replace(PULL, promoted_commit="2" * 40)
 
 
@@ -88,12 +92,16 @@ def earlier(
             [
                 (
                     "people",
-                    "correct the failure; the merge of a correction is checked by itself, "
-                    "else run check-promote again",
+                    "merge a correction, which is checked by itself, "
+                    "or, if the clusters alone were at fault, run check-promote again",
                 )
             ],
         ),
-        (moment("Promoted"), [("a run", "of schedule, which proposes the tree")]),
+        (
+            moment("Promoted", tracked_commits=("2" * 40,)),
+            [("a run", "of schedule, which proposes the tree")],
+        ),
+        (moment("Promoted"), [("a run", "of check-promote, which follows the clusters")]),
         (
             moment("Promoted", proposals=(PULL,)),
             [("people", "review and merge acme/gitops#5: dev")],
@@ -148,6 +156,30 @@ def earlier(
             [],
         ),
         (
+            moment(
+                promoted=None,
+                proposals=(
+                    replace(PULL, pull_request=replace(PULL.pull_request, head="kalypso/stage")),
+                ),
+                previous=earlier("Deployed", 3),
+            ),
+            [("an environment", "dev, from which the first promotion comes into acme/gitops#5")],
+        ),
+        (
+            moment("Deployed", proposals=(of_person(failed=("lint", "kalypso / policy")),)),
+            [("people", "correct acme/gitops#5 (lint failed): dev")],
+        ),
+        (
+            moment("Deployed", proposals=(of_person(conflicts=True),)),
+            [("people", "correct acme/gitops#5 (it conflicts with dev): dev")],
+        ),
+        (
+            moment(
+                "Deployed", proposals=(replace(of_person(failed=("lint",)), held="hold by ann"),)
+            ),
+            [("people", "merge acme/gitops#5 after the end of this: hold by ann")],
+        ),
+        (
             moment(promoted=None, previous=earlier("Deploying", 2)),
             [("an environment", "dev, until 2222222 change 2 is deployed there")],
         ),
@@ -158,6 +190,7 @@ def earlier(
         "deploying",
         "failed",
         "promoted",
+        "promoted and merged",
         "proposed",
         "proposed, as promoted",
         "proposed, and left",
@@ -175,6 +208,10 @@ def earlier(
         "cd was started in vain",
         "rolled back from what was deployed",
         "rolled back from what was not deployed",
+        "proposed before the first promotion",
+        "a person's pull request fails",
+        "a person's pull request conflicts",
+        "a policy keeps a pull request out",
         "nothing promoted yet",
     ],
 )
@@ -269,7 +306,10 @@ FREEZE = Freeze("year end", NOON, NOON + timedelta(hours=1))
     ids=["hold", "freeze", "invalid"],
 )  # fmt: skip
 def test_what_a_policy_keeps_closed(verdict: PolicyVerdict, wait: Wait) -> None:
-    assert wait in waits_of(moment("Deployed", closed=verdict))
+    """What people have to change has the page of the policy."""
+    page = "https://policy"
+    wanted = replace(wait, url=page if wait.waits_for == "people" else "")
+    assert wanted in waits_of(moment("Deployed", closed=verdict, policy_url=page))
 
 
 SINCE = "since 2026-03-01 09:00 UTC"
@@ -289,7 +329,7 @@ def test_since_when_and_for_what_a_hold_is(at: str, text: str) -> None:
 def test_what_is_not_proposed() -> None:
     verdict = closed(PromotionPolicy(holds=(HOLD,)), FACTS, NOON)
     held = moment("Deployed", closed=verdict, unproposed=("a.yaml", "b.yaml"))
-    text = "a.yaml (+1) on stage is not proposed: hold by ann: incident"
+    text = "a.yaml (+1) on stage is not proposed: hold by ann"
     assert Wait("people", text) in waits_of(held)
 
 
@@ -302,7 +342,7 @@ LET_IN = ("a run", f"of cd with {CHANGE}, which poll starts: the policy lets it 
     "status tells what held a commit when cd looked",
     turned(
         "kalypso_actions.promotion.waits._kept_out",
-        "verdict.description",
+        "verdict.beside(moment.closed.reasons)",
         "posted.description.removeprefix('Waiting: ')",
     ),
     case="another hold",

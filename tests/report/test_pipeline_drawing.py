@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.report.hold_document import HoldEntry
 from kalypso_actions.report.pipeline_drawing import pipeline_html
 from kalypso_actions.report.status_document import (
+    ClusterStateEntry,
     CommitViewEntry,
     EnvironmentStatusEntry,
+    IssueEntry,
     StateEntry,
     StatusDocument,
     WaitEntry,
@@ -92,13 +95,13 @@ def test_an_arrow_moves_while_the_next_environment_lacks_the_commit() -> None:
 @pytest.mark.parametrize(
     ("clusters", "share", "widths"),
     [
-        ({"compliant": 7, "failed": 1}, "7/8", {"good": 84.0, "bad": 12.0}),
+        ({"compliant": 7, "failed": 1}, "7/8", {"good": 112.0, "bad": 16.0}),
         (
             {"compliant": 1, "progressing": 1, "missing": 2},
             "1/4",
-            {"good": 24, "warn": 24, "bad": 48},
+            {"good": 32, "warn": 32, "bad": 64},
         ),
-        ({"stale": 1}, "0/1", {"warn": 96}),
+        ({"stale": 1}, "0/1", {"warn": 128}),
         ({}, "", {}),
         (None, "", {}),
     ],
@@ -113,6 +116,90 @@ def test_the_bar_of_the_clusters(
     assert {name: float(width) for name, width in found} == widths
     assert re.findall(r'class="svg-text">([^<]*)<', html) == [share] * bool(share)
     assert ("clusters: none" in html) == (clusters == {})
+
+
+HELD: dict[str, Any] = {
+    "waiting_for": "hold by ann: audit",
+    "holds": (HoldEntry(reason="audit", by="ann", until=None, at=""),),
+    "waits": (WaitEntry(waits_for="people", text="release the hold by ann: audit", url=""),),
+}
+
+
+@pytest.mark.parametrize(
+    ("fields", "look", "text"),
+    [
+        ({"clusters": {"compliant": 5}}, "good", "✓ Deployed"),
+        ({"clusters": {"progressing": 5}}, "warn", "● 5 progressing"),
+        ({"clusters": {"compliant": 4, "failed": 1}}, "bad", "✗ Deployed, 1 failed"),
+        ({"failing": 6, "clusters": {"stale": 1}}, "bad", "✗ Deployed, 6 failing"),
+        ({"waiting_for": "freeze: year end"}, "warn", "‖ Deployed, closed"),
+        (HELD, "warn", "‖ Deployed, held"),
+        (
+            {**HELD, "state": StateEntry(text="Promoted", state="pending")},
+            "warn",
+            "‖ Promoted, held",
+        ),
+        (
+            {
+                "clusters": {"compliant": 4, "progressing": 1},
+                "state": StateEntry(text="Deploying 4/5", state="pending"),
+            },
+            "warn",
+            "● Deploying",
+        ),
+        (
+            {
+                "clusters": {"failed": 1},
+                "state": StateEntry(text="Failed to deploy: web", state="failure"),
+            },
+            "bad",
+            "✗ Failed to deploy: web",
+        ),
+    ],
+)
+def test_a_node_shows_what_is_so_now(fields: dict[str, Any], look: str, text: str) -> None:
+    """The state is of the last promotion; clusters, problems and holds come later."""
+    html = pipeline_html(document({"dev": []}, **fields))
+    (node,) = re.findall(
+        r'<g class="(\w+)"><rect[^>]*>\n<text[^>]*>dev<.*?13"[^>]*>([^<]*)<', html, re.DOTALL
+    )
+    assert node == (look, text)
+    (card,) = re.findall(r'<p class="(\w+)"><span aria-hidden="true">', html)
+    assert card == look
+
+
+def test_a_held_environment() -> None:
+    """Its box has dashes, nothing moves to it, and its card names the hold once."""
+    html = pipeline_html(document({"dev": []}, "ab", **HELD), hold="kind: PromotionPolicy")
+    assert html.count('stroke-dasharray="7 4"') == 1
+    assert "moves" not in html
+    assert html.count("audit") == 1
+
+
+def test_a_card_offers_a_hold() -> None:
+    url = "http://127.0.0.1:1/acme/plane"
+    fields = {"branch": "a/b", "policy_url": f"{url}/blob/a/b/.github/kalypso/promotion.yaml"}
+    html = pipeline_html(document({"dev": []}, **fields), hold="a: b")
+    wanted = f"{url}/new/a/b?filename=.github%2Fkalypso%2Fpromotion.yaml&amp;value=a%3A+b"
+    assert f'<a href="{wanted}">Hold dev</a>' in html
+    assert "Hold dev" not in pipeline_html(document({"dev": []}, **fields))
+    assert "Hold dev" not in pipeline_html(document({"dev": []}, **fields, **HELD), hold="a: b")
+
+
+def test_a_card_leads_to_failed_clusters_and_issues() -> None:
+    cluster = ClusterStateEntry(name="a b", cluster_type="large", state="failed", reason="web")
+    issues = tuple(
+        IssueEntry(repository="acme/gitops", number=each, title="Bad", url=f"https://i/{each}")
+        for each in range(1, 6)
+    )
+    state = StateEntry(text="Failed to deploy: a b: web", state="failure")
+    shown = document({"dev": []}, state=state, not_compliant=(cluster,), issues=issues)
+    html = pipeline_html(shown, clusters="/clusters")
+    assert '<a href="/clusters#cluster-a%20b">a b</a> (large): web' in html
+    assert html.count("web") == 1
+    assert '<a href="https://i/3" rel="noreferrer">acme/gitops#3</a>' in html
+    assert "https://i/4" not in html
+    assert "and 2 more issues" in html
 
 
 def test_links_lead_to_branches_and_commits_of_the_server() -> None:

@@ -118,6 +118,8 @@ GRAPHQL_TYPES = (
     "Issue",
     "IssueConnection",
     "PullRequest",
+    "PullRequestCommit",
+    "PullRequestCommitConnection",
     "PullRequestConnection",
     "GitActor",
     "Ref",

@@ -48,7 +48,9 @@ _COMMIT: Final = f"... on Commit {{ history(first: 0) {{ totalCount }} {_VIEW} }
 _NEWEST: Final = "orderBy: {field: CREATED_AT, direction: DESC}"
 _PULL_REQUESTS: Final = (
     f"pullRequests(states: [OPEN], first: {MOST_PULL_REQUESTS}, {_NEWEST}) {{ totalCount nodes {{ "
-    "number title url isDraft createdAt baseRefName headRefName author { __typename login } } }"
+    "number title url isDraft createdAt baseRefName headRefName author { __typename login } "
+    "mergeable "
+    "commits(last: 1) { nodes { commit { status { contexts { context state } } } } } } }"
 )
 _ISSUES: Final = (
     f"issues(states: [OPEN], labels: $labels, first: 100, {_NEWEST}) {{ totalCount "
@@ -202,7 +204,13 @@ def _listed_pull_request(pull: ListedPullRequest) -> PullRequestView:
     )
 
 
+FAILED: Final = frozenset({"ERROR", "FAILURE"})
+
+
 def _pull_request(node: Json) -> PullRequestView:
+    """Convert a pull request. The statuses of a fork's head are in the base repository, too."""
+    heads = (each["commit"]["status"] for each in node["commits"]["nodes"] if each)
+    contexts = [each for head in heads if head for each in head["contexts"]]
     return PullRequestView(
         number=node["number"],
         title=node["title"],
@@ -212,6 +220,8 @@ def _pull_request(node: Json) -> PullRequestView:
         author=login(node["author"]),
         created_at=datetime.fromisoformat(node["createdAt"]),
         is_draft=node["isDraft"],
+        failed=tuple(each["context"] for each in contexts if each["state"] in FAILED),
+        conflicts=node["mergeable"] == "CONFLICTING",
     )
 
 

@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kalypso_actions.clients.process import INHERITED, Programs
 from kalypso_actions.commands.sandbox import HUB
+from kalypso_actions.errors import Location
 from kalypso_actions.model.processes import no_progress
+from kalypso_actions.model.promotion_policy import Hold
+from kalypso_actions.promotion.policy_file import with_hold
 from kalypso_actions.report.pipeline_drawing import pipeline_html
 from kalypso_actions.runner import Runner
 from kalypso_sandbox.azure import JobIdentity
@@ -42,6 +45,9 @@ VARIABLES: Final = {
     "azure-tenant-id": "AZURE_TENANT_ID",
 }
 """The options that say where clusters report, and the variables of the control plane with them."""
+
+HOLD: Final = Hold("say why", "somebody")
+"""The hold that the page offers; the person of the pages is `somebody`."""
 
 READER: Final = "sandbox-page"
 """The login whose token reads the pipeline."""
@@ -111,7 +117,13 @@ class PipelineDrawing:
         now = {"at": self._sandbox.store.now}
         document = self._pipelines[control_plane].model_copy(update=now)
         heading = f"<h2>{html.escape(control_plane)}</h2>"
-        return heading + pipeline_html(document, server=self._sandbox.url)
+        drawing = pipeline_html(
+            document,
+            server=self._sandbox.url,
+            hold=with_hold(None, HOLD, Location(control_plane)),
+            clusters="/clusters",
+        )
+        return heading + drawing
 
     def _options(self, control_plane: str) -> dict[str, Any]:
         """Return the options that say where the clusters report, if the repository knows.

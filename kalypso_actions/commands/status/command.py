@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
+from urllib.parse import quote
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
@@ -30,6 +32,7 @@ from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
 from kalypso_actions.promotion import waits as rules
@@ -57,6 +60,7 @@ from kalypso_actions.report.status_document import (
     StatusDocument,
     WaitEntry,
 )
+from kalypso_actions.sources.source_tree import normalize
 
 
 def status(
@@ -162,6 +166,7 @@ class _Summary:
                 IssueEntry(repository=where, number=each.number, title=each.title, url=each.url)
                 for where, each in issues
             ),
+            policy_url=moment.policy_url,
             waiting_for=moment.closed.description,
             holds=tuple(
                 HoldEntry.of(reason.hold, moment.held_since.get(reason.hold))
@@ -195,7 +200,8 @@ class _Summary:
         name, branch = environment.name, environment.control_plane.branch
         promoted = control_plane.commits.get(item.promoted_commit)
         head = control_plane.heads.get(branch)
-        record = read_record(head.statuses.get(schedule_context(name).lower())) if head else None
+        by_schedule = head.statuses.get(schedule_context(name).lower()) if head else None
+        record = read_record(by_schedule)
         previous = previous_of(name, self._declared) if with_previous else ()
         closed = self._closed(item, "")
         tracked = tuple(self._tracked_commit(item, place) for place in item.gitops)
@@ -210,6 +216,7 @@ class _Summary:
             status=promoted.statuses.get(status_context(name).lower()) if promoted else None,
             checks=tuple(self._checks(item, promoted)),
             record=record,
+            record_url=by_schedule.target_url if by_schedule else "",
             proposals=proposals,
             main=control_plane.heads.get(self._read.main),
             previous=tuple(
@@ -217,6 +224,7 @@ class _Summary:
             ),
             closed=closed,
             policy=policy,
+            policy_url=self._policy_url(item),
             now=self._context.runtime.now(),
             held_since=held_since(self._context, item, policy) if is_shown and policy else {},
             unproposed=()
@@ -231,6 +239,13 @@ class _Summary:
         """
         name, now = item.environment.name, self._context.runtime.now()
         return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
+
+    def _policy_url(self, item: EnvironmentBranches) -> str:
+        """Return the page of the policy's file on the environment's branch."""
+        place = item.environment.control_plane
+        path = posixpath.join(normalize(place.path), POLICY_FILE)
+        page = self._context.url(self._context.control_plane)
+        return f"{page}/blob/{quote(place.branch)}/{quote(path)}"
 
     def _closed_to_tree(self, item: EnvironmentBranches, tracked: tuple[str, ...]) -> PolicyVerdict:
         """Return what keeps schedule from proposing, and people from merging, what the branch has.
@@ -271,7 +286,7 @@ class _Summary:
         Until schedule has run for the head of the environment's branch, ours may be outdated.
         """
         is_current = record is not None and record.kind == "scheduled"
-        held = self._closed_to_tree(item, tracked).description
+        held = self._closed_to_tree(item, tracked).brief
         own_branch = item.environment.control_plane.branch
         for pull in self._read.control_plane.pull_requests:
             if pull.base == own_branch:
@@ -296,7 +311,7 @@ class _Summary:
             base = read_base_file(files, environment.control_plane.path)
         except KalypsoError:  # somebody may have deleted the branch since
             return ""
-        return self._closed(item, base.promoted_commit or "").description
+        return self._closed(item, base.promoted_commit or "").brief
 
     def _proposed_commit(self, place: GitOpsBranch, head: str) -> str:
         """Return the commit of main that the tree of our branch names; "" if it cannot be read."""

@@ -302,6 +302,7 @@ def _pull(call: Call, issue: Issue) -> Fields:
         "id": node_id("PullRequest", issue.id),
         "autoMergeRequest": _auto_merge(call, pull),
         "baseRefName": pull.base_branch,
+        "commits": lambda _info, **wanted: _commits_of_pull(call, pull, **wanted),
         "createdAt": timestamp(issue.created_at),
         "headRefName": pull.head_branch,
         "headRefOid": call.head(pull),
@@ -313,6 +314,25 @@ def _pull(call: Call, issue: Issue) -> Fields:
         "merged": pull.merged_at is not None,
         "mergeable": lambda _info: MERGEABLE[check_mergeability(call, issue).mergeable],
     }
+
+
+def _commits_of_pull(
+    call: Call,
+    pull: PullRequest,
+    first: int | None = None,
+    last: int | None = None,
+    **others: Any,
+) -> Fields:
+    """Return GraphQL's `PullRequestCommitConnection`: the first commits, or the last ones."""
+    check_permission(call, "contents: read")
+    known = [each.id for each in call.git.commits_between(pull.base_commit, call.head(pull))]
+    shown = known[-last:] if last else known
+
+    def node(oid: str) -> Fields:
+        own_id = node_id("PullRequestCommit", f"{call.repository.id}:{oid}")
+        return {"id": own_id, "commit": lambda _info: _object(call, oid, "commit")}
+
+    return {**_connection("commits", shown, first or last, node, others), "totalCount": len(known)}
 
 
 def _auto_merge(call: Call, pull: PullRequest) -> Fields | None:

@@ -70,7 +70,7 @@ def test_to_the_last_good_commit(acme: Organisation) -> None:
     assert made.parents == (before,)
     assert made.message.startswith("Promoting Commit_Id to the environment\n\nRolled back from ")
     assert holds(acme).endswith(
-        f"spec:\n  holds:\n  - reason: 'rolled back from {bad[:7]}: incident 4711'\n"
+        f"spec:\n  holds:\n  - reason: 'rolled back from {bad[:7]} (incident 4711)'\n"
         f"    by: 'somebody'\n    at: '{good}'\n"
     )
     assert acme.statuses(good)[DEV] == ("pending", "Promoted")
@@ -278,11 +278,12 @@ def test_what_cd_has_proposed_may_not_be_merged_after_a_rollback(acme: Organisat
     assert waits(acme, "review and merge")
     head = acme.head("kalypso/promote/dev") or ""
     go_back(acme, reason="it leaks")
-    held = f"hold by somebody: rolled back from {bad[:7]}: it leaks"
+    held = f"hold by somebody: rolled back from {bad[:7]} (it leaks)"
     assert acme.statuses(head)["kalypso / policy"] == ("failure", f"Waiting: {held}")
     assert not waits(acme, "review and merge")
     (number,) = [pull["number"] for pull in acme.pulls(CONTROL_PLANE)]
-    assert waits(acme, f"do not merge {CONTROL_PLANE}#{number} yet: {held}")
+    end = "after the end of this: hold by somebody"
+    assert waits(acme, f"merge {CONTROL_PLANE}#{number} {end}")
     assert waits(acme, f"release the {held}")
 
 

@@ -130,7 +130,7 @@ def test_the_pull_request_of_a_rollback_names_its_hold(acme: Organisation) -> No
     run(acme)
     (pull,) = acme.pulls()
     assert pull["title"] == f"dev: roll back to {good[:7]}"
-    said = f"during the hold by somebody: rolled back from {bad[:7]}: it leaks."
+    said = f"during the hold by somebody: rolled back from {bad[:7]} (it leaks)."
     assert said in plain(pull["body"])
 
 
