@@ -185,6 +185,29 @@ def test_dispatch_inputs_of_an_application(name: str) -> None:
     assert required == OF_APPLICATIONS[name]
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["application-gitops/notify-on-pr.yml", "application-configs/notify-on-config-change.yml"],
+)
+def test_every_push_to_an_environment_of_an_application_is_told(name: str) -> None:
+    """Upstream's patterns miss names such as d2, and its filter of paths whole promotions."""
+    push = read(ROOT / "workflows-templates" / name)["on"]["push"]
+    assert set(push) == {"branches-ignore"}
+    assert not any(fnmatchcase("d2", pattern) for pattern in push["branches-ignore"])
+
+
+def test_an_application_asks_for_one_approval() -> None:
+    """The jobs in an environment of the application are those that its reviewers approve."""
+    asking = [
+        (file.name, name)
+        for file in FILES
+        if file.parent.name.startswith("application-")
+        for name, job in read(file)["jobs"].items()
+        if "inputs.environment" in job.get("environment", "")
+    ]
+    assert asking == [("post-deployment.yml", "check")]
+
+
 WITHOUT_EFFECT: Final = {"promotion", "image_tag", "version"}
 """Inputs of upstream's starters that the check of a merge has no use for."""
 

@@ -190,10 +190,11 @@ def _wrong_repetitions(
 
 def _named(requests: Iterable[Exchange]) -> list[str]:
     """Return the exchanges that write."""
-    return [f"{request.method} {request.template}" for request in requests if _writes(request)]
+    return [f"{request.method} {request.template}" for request in requests if is_write(request)]
 
 
-def _writes(exchange: Exchange) -> bool:
+def is_write(exchange: Exchange) -> bool:
+    """Whether a request changes what people see."""
     if exchange.template == "git":
         return exchange.method == "POST" and exchange.path.endswith("git-receive-pack")
     if exchange.template == GRAPHQL:

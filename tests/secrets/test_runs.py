@@ -19,8 +19,12 @@ import pytest
 from kalypso_sandbox.azure import JobIdentity
 from kalypso_sandbox.store import BranchRule
 from tests.actions.organisation import RealClock
+from tests.commands.app.scenes import propose
+from tests.commands.app.shop import CONFIGS, SOURCE, Application
+from tests.commands.app.shop import GITOPS as GITOPS_OF_WEB
 from tests.commands.chain.founding import organisation
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Job, Organisation
+from tests.commands.chain.previews import newest
 from tests.commands.chain.promotions import merge
 from tests.secrets.recorded_programs import Ended, Observatory, Started
 from tests.secrets.secret_forms import found
@@ -54,10 +58,11 @@ class Laboratory:
         inputs: Mapping[str, str],
         variables: Mapping[str, str] | None = None,
         code: str = "",
+        job: Job | None = None,
     ) -> Ended:
         """Run a command with the inputs of its action."""
         environment = {
-            **self.acme.job_environment(Job()),
+            **self.acme.job_environment(job or Job()),
             "KALYPSO_INPUTS": json.dumps(dict(inputs)),
             **(variables or {}),
         }
@@ -172,6 +177,44 @@ def test_the_chain(laboratory: Laboratory, given: Given) -> None:
         for secret in inputs.values():
             assert not found([secret], secret) or found([secret], masked(ended)), name
     assert acme.pulls(GITOPS, state="closed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [by_token, by_app])
+def test_an_application(laboratory: Laboratory, given: Given) -> None:
+    acme, web = laboratory.acme, Application.found(laboratory.acme)
+    job = Job(repository=SOURCE)
+    commit = web.push()
+    inputs = given(laboratory)
+    places = {**inputs, "configs-repository": CONFIGS, "gitops-repository": GITOPS_OF_WEB}
+    dev = {**places, "environment": "dev"}
+    release = {"version": "1", "image-tag": "1@sha256:aaaaaaaa", "commit": commit}
+    scan = {"scan": "env | sort; cat $KALYPSO_IMAGES", "auto-merge": "always"}
+    told = {"source-repository": SOURCE, "pushed": "configs"}
+
+    def run(name: str, given: dict[str, str], job: Job = job) -> tuple[str, Ended]:
+        return name, laboratory.run("app", name, inputs=given, job=job)
+
+    runs = [
+        run("ci", {**inputs, **release}),
+        run("deploy", {**dev, **scan}),
+        run("check", {**dev, "verify-only": "true"}),
+        run("poll", places),
+    ]
+    propose(web, {"src/a.txt": "1"})
+    event = newest(acme)
+    of_pull = Job(event.name, event.ref, event.commit, SOURCE, event.payload)
+    configs = web.acme.commit({"west/values.yaml": ""}, "dev", CONFIGS)
+    pushed = {"ref": "refs/heads/dev", "before": "1" * 40, "after": configs}
+    of_push = Job("push", "refs/heads/dev", repository=CONFIGS, payload=pushed)
+    runs += [run("preview", places, of_pull), run("notify", {**inputs, **told}, of_push)]
+    for name, ended in runs:
+        assert ended.status == 0, ended.output
+        assert leaks(laboratory, ended) == [], name
+        for secret in inputs.values():
+            assert not found([secret], secret) or found([secret], masked(ended)), name
+        assert with_credential(ended) or name == "notify"
+    assert acme.pulls(GITOPS_OF_WEB, state="closed")
 
 
 AZURE: Final[Mapping[str, Callable[[Mapping[str, str]], tuple[dict[str, str], dict[str, str]]]]] = {

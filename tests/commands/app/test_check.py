@@ -8,9 +8,10 @@ import pytest
 
 from kalypso_actions.commands.app.check import CheckWrites
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.promotion.application import meaning_of_head
 from kalypso_actions.report.application_document import AppCheckDocument
 from tests.breaks import breaks, turned
-from tests.commands.app.shop import CONFIGS, GITOPS, RECONCILER, Application
+from tests.commands.app.shop import CONFIGS, GITOPS, MANIFEST, RECONCILER, Application
 from tests.commands.chain.organisation import GITOPS as PLATFORM
 from tests.commands.chain.organisation import Dispatch
 
@@ -114,28 +115,50 @@ def test_a_configuration_is_told_on_its_own_commit(running: Application) -> None
     assert deploys(web) == started
 
 
-def test_a_rollback_holds(running: Application) -> None:
+@breaks(
+    "a revert is told as a configuration of the older commit",
+    turned(meaning_of_head, "state is not None and facts.is_older", "False"),
+)
+@pytest.mark.parametrize("by", ["deploy", "revert"])
+def test_a_rollback_holds(running: Application, by: str) -> None:
     web = running
     first = web.deployed("1")
+    before = web.acme.files("dev", GITOPS)
     second = web.deployed("2")
     assert web.statuses(second)["dev"][0] == "success"
     started = deploys(web)
-    web.deploy(commit=first, allow_rollback="true", actor="octocat")
-    web.merge_open()
+    if by == "revert":
+        now = web.acme.files("dev", GITOPS)
+        web.acme.commit({path: before.get(path) for path in {**before, **now}}, "dev", GITOPS)
+    else:
+        web.deploy(commit=first, allow_rollback="true", actor="octocat")
+        web.merge_open()
+    told = web.statuses(first)["dev"]
     assert ends(checked(web)) == ("rollback", "compliant", {"compliant": 2})
     assert web.statuses(second)["dev"] == ("pending", f"Rolled back to {first[:7]}")
+    assert web.statuses(first)["dev"] == told
     assert deploys(web) == started
 
 
-@pytest.mark.parametrize("meaning", ["edited", "manual", "by hand"])
+@breaks(
+    "an edit by hand takes the status of a deployed commit",
+    turned(
+        meaning_of_head,
+        "'manual' if is_deployed and not facts.is_new_configuration else 'edited'",
+        "'edited'",
+    ),
+)
+@pytest.mark.parametrize("meaning", ["edited", "manual", "by hand", "by hand, untracked"])
 def test_what_people_write_does_not_go_on(running: Application, meaning: str) -> None:
     web = running
-    if meaning == "by hand":
+    if meaning.startswith("by hand"):
         commit = web.released("1")
         files: dict[str, str | bytes | None] = {
             ".github/tracking/Promoted_Commit_Id": f"{commit}\n",
             "eu/gen_manifests.yaml": "a: 1\n",
         }
+        if meaning.endswith("untracked"):
+            del files[".github/tracking/Promoted_Commit_Id"]
         web.acme.commit(files, "dev", GITOPS)
     elif meaning == "manual":
         commit = web.deployed("1")
@@ -148,13 +171,35 @@ def test_what_people_write_does_not_go_on(running: Application, meaning: str) ->
     started = deploys(web)
     result = web.check()
     assert isinstance(result.document, AppCheckDocument)
-    assert result.document.meaning == meaning
+    assert result.document.meaning == meaning.partition(",")[0]
     assert deploys(web) == started
     assert result.failed is (meaning == "edited")
     if meaning == "edited":
         text = "Merged with changes by others: run deploy"
         assert web.statuses(commit)["dev"] == ("failure", text)
     assert result.document.all_findings
+
+
+@breaks(
+    "a promotion that changes no manifest is not proposed",
+    turned(
+        "kalypso_actions.commands.app.deploy._proposed",
+        "is_promotion or not only_tracks(changes, '')",
+        "not only_tracks(changes, '')",
+    ),
+)
+def test_a_promotion_without_another_manifest_goes_on(running: Application) -> None:
+    """Upstream opens no pull request, and the commit stays pending."""
+    web = running
+    web.push({"manifests/web.yaml": MANIFEST.replace(":$IMAGE_TAG", "")})
+    web.deployed("1")
+    before = web.acme.files("dev", GITOPS)
+    commit = web.deployed("2")
+    after = web.acme.files("dev", GITOPS)
+    changed = {path for path in after if after[path] != before.get(path)}
+    assert all(path.startswith(".github/tracking/") for path in changed)
+    assert web.statuses(commit)["dev"][0] == "success"
+    assert deploys(web)[-1] == "dev-red"
 
 
 def test_a_newer_merge_ends_the_wait(running: Application) -> None:

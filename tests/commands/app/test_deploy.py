@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from kalypso_actions.commands.app.deploy import DeployWrites
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.own_account import JOBS
+from kalypso_actions.promotion.application import desired_commit
+from tests.breaks import breaks, turned
 from tests.commands.app.shop import CONFIGS, GITOPS, SOURCE, Application
 from tests.commands.chain.killing import is_killed
 
@@ -52,6 +55,18 @@ def test_a_commit_is_promoted_by_one_pull_request(web: Application) -> None:
     assert web.acme.writes() == before
 
 
+@breaks(
+    "a change that no manifest shows is proposed",
+    turned(
+        "kalypso_actions.commands.app.deploy._proposed",
+        "is_promotion or not only_tracks(changes, '')",
+        "True",
+    ),
+)
+@breaks(
+    "a configuration takes the status of the commit",
+    turned(DeployWrites._on_commit, "self.deployment.is_promotion", "True"),
+)
 def test_a_configuration_stays_in_its_environment(web: Application) -> None:
     commit = web.released("1")
     web.deploy()
@@ -75,6 +90,14 @@ def test_a_configuration_stays_in_its_environment(web: Application) -> None:
     assert "africa/gen_manifests.yaml" in web.acme.files("dev", GITOPS)
 
 
+@breaks(
+    "a configuration takes the tracked commit, and not the proposed one",
+    turned(
+        desired_commit,
+        "facts.allow_rollback or not newest or not main.contains(newest, asked)",
+        "True",
+    ),
+)
 def test_a_configuration_joins_an_open_promotion(web: Application) -> None:
     """Upstream would deploy the older version again."""
     web.released("1")
@@ -91,6 +114,30 @@ def test_a_configuration_joins_an_open_promotion(web: Application) -> None:
     assert "promoted" in {label["name"] for label in pull["labels"]}
     web.merge_open()
     assert "asia/gen_manifests.yaml" in web.acme.files("dev", GITOPS)
+
+
+@breaks(
+    "the label of a promotion is missing on a configuration's pull request",
+    turned(
+        DeployWrites._open,
+        "[PROMOTED] if deployment.is_promotion else []",
+        "[PROMOTED] if deployment.is_promotion and not pull else []",
+    ),
+)
+def test_a_promotion_joins_an_open_configuration(web: Application) -> None:
+    """Upstream's pull request would stay without the label, and the commit would not go on."""
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    web.deploy()
+    (configuration,) = web.pulls()
+    commit = web.released("2")
+    web.deploy()
+    (pull,) = web.pulls()
+    assert pull["number"] == configuration["number"]
+    assert "promoted" in {label["name"] for label in pull["labels"]}
+    assert web.statuses(commit)["dev"] == ("pending", "Promoted 2")
 
 
 def test_what_people_close_stays_out_until_a_person_names_it(web: Application) -> None:
@@ -155,6 +202,14 @@ def test_the_first_merge_is_reverted(web: Application) -> None:
     assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
 
 
+@breaks(
+    "an older commit overtakes",
+    turned(
+        desired_commit,
+        "facts.tracked in main and asked != facts.tracked and main.contains(facts.tracked, asked)",
+        "False",
+    ),
+)
 def test_an_older_commit_needs_a_person_and_a_word(web: Application) -> None:
     first = web.released("1")
     web.deploy()

@@ -173,6 +173,19 @@ def test_in_upstreams_set_up_the_build_and_the_branches_of_people_stay(shop: Sho
     assert f"{WORKFLOWS}/cd.yml" not in shop.acme.files("main", SOURCE)
 
 
+def test_an_environment_whose_name_begins_another_one_is_set_up(shop: Shop) -> None:
+    """Upstream takes dev for present, or cuts it from main with all that main has."""
+    shop.create()
+    for name in (CONFIGS, GITOPS):
+        shop.acme.sandbox.commit(name, {"eu/gen_manifests.yaml": "a: 1\n"}, branch="main")
+        shop.acme.sandbox.commit(name, {"README.md": "A ring.\n"}, branch="dev-green")
+    shop.init(environments="dev,dev-green")
+    for name in (CONFIGS, GITOPS):
+        files = shop.acme.files("dev", name)
+        assert files
+        assert "eu/gen_manifests.yaml" not in files
+
+
 def test_a_new_ring_is_a_branch_and_a_task(shop: Shop) -> None:
     shop.create()
     shop.init()

@@ -45,14 +45,20 @@ def notify(web: Application, repository: str, branch: str = "dev", **given: Any)
         (CONFIGS, "configs", "deploy.yml", {"environment": "dev"}),
     ],
 )
+@pytest.mark.parametrize("branch", ["dev", "d2"])
 def test_a_push_starts_the_workflow_of_its_repository(
-    web: Application, repository: str, pushed: str, workflow: str, inputs: dict[str, str]
+    web: Application,
+    repository: str,
+    pushed: str,
+    workflow: str,
+    inputs: dict[str, str],
+    branch: str,
 ) -> None:
-    document = notify(web, repository, pushed=pushed).document
+    document = notify(web, repository, branch, pushed=pushed).document
     (started,) = web.acme.dispatches()
     assert (started.repository, started.workflow, started.ref) == (SOURCE, workflow, "main")
-    assert started.inputs == inputs
-    assert document.outputs()["environment"] == "dev"
+    assert started.inputs == {**inputs, "environment": branch}
+    assert document.outputs()["environment"] == branch
     assert not any("may read" in line for line in web.acme.logged)
 
 

@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
 import pytest
 
-from kalypso_actions.commands.app.check import app_check
-from kalypso_actions.commands.app.ci import app_ci
-from kalypso_actions.commands.app.deploy import app_deploy
-from kalypso_actions.commands.app.notify import app_notify
-from kalypso_actions.commands.app.poll import app_poll
-from kalypso_actions.commands.app.preview import app_preview
 from kalypso_actions.commands.registry import ACTIONS, APPLICATION, OF_JOBS_ALONE, Level
-from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.inputs.app import (
-    AppCheckInputs,
-    AppCiInputs,
-    AppDeployInputs,
-    AppNotifyInputs,
-    AppPollInputs,
-    AppPreviewInputs,
-)
+from tests.commands.app.scenes import SCENES, Run, merges
 from tests.commands.app.shop import CONFIGS, GITOPS, SOURCE, Application
-from tests.commands.app.test_preview import propose
-from tests.commands.chain.organisation import Job, Organisation
-from tests.commands.chain.previews import newest
-from tests.commands.chain.pushes import pushed
+from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.test_permissions import assert_missing, credential, needs
 
-Run = Callable[[Mapping[str, str]], CommandResult]
-
 PLACES: Final = {SOURCE: "source", CONFIGS: "configs", GITOPS: "GitOps repository"}
-REPOSITORIES: Final[Mapping[str, str]] = {
-    "configs_repository": CONFIGS,
-    "gitops_repository": GITOPS,
-}
-
-
 pytestmark = pytest.mark.usefixtures("azure")
 
 
@@ -48,85 +23,6 @@ def acme(acme_with_permissions: Organisation) -> Organisation:
     return acme_with_permissions
 
 
-def runs(web: Application, command: Any, model: Any, job: Job, **given: str) -> Run:
-    """Return the command with these inputs, which counts what the scene's people have posted."""
-    known: dict[str, Any] = {"former_identities": "somebody", **given}
-    return lambda credential: web.acme.run(command, model, job=job, **{**known, **credential})
-
-
-def _ci(web: Application) -> Run:
-    given = {"version": "1", "image_tag": "1@sha256:a", "commit": web.push()}
-    return runs(web, app_ci, AppCiInputs, Job("push", repository=SOURCE), **given)
-
-
-def _deploys(web: Application, **more: str) -> Run:
-    given = {"environment": "dev", **REPOSITORIES, **more}
-    return runs(web, app_deploy, AppDeployInputs, Job(repository=SOURCE), **given)
-
-
-def _promotes(web: Application) -> Run:
-    web.released("1")
-    return _deploys(web)
-
-
-def _merges(web: Application) -> Run:
-    web.released("1")
-    return _deploys(web, auto_merge="always")
-
-
-def _configures(web: Application) -> Run:
-    web.released("1")
-    web.deploy()
-    web.merge_open()
-    web.acme.commit({"west/values.yaml": ""}, "dev", CONFIGS)
-    return _deploys(web)
-
-
-def _waits(web: Application) -> Run:
-    """Check a merge whose branch no cluster follows, and go on."""
-    web.released("1")
-    web.deploy()
-    web.merge_open()
-    job = Job(repository=SOURCE)
-    given = {"environment": "dev", "require_targets": "false", **REPOSITORIES}
-    return runs(web, app_check, AppCheckInputs, job, **given)
-
-
-def _notifies(web: Application) -> Run:
-    web.acme.commit({"west/values.yaml": ""}, "dev", CONFIGS)
-    job = Job("push", "refs/heads/dev", repository=CONFIGS, payload=pushed(web.acme, CONFIGS))
-    return runs(web, app_notify, AppNotifyInputs, job, source_repository=SOURCE, pushed="configs")
-
-
-def _polls(web: Application) -> Run:
-    _configures(web)
-    web.end_runs()
-    web.wait()
-    return runs(web, app_poll, AppPollInputs, Job("schedule", repository=SOURCE), **REPOSITORIES)
-
-
-def _previews(web: Application) -> Run:
-    web.released("1")
-    propose(web, {"src/a.txt": "1"})
-    event = newest(web.acme)
-    job = Job(event.name, event.ref, event.commit, SOURCE, event.payload)
-    return runs(web, app_preview, AppPreviewInputs, job, **REPOSITORIES)
-
-
-def _previews_configs(web: Application) -> Run:
-    number = propose(web, {"west/values.yaml": ""}, CONFIGS, "dev")
-    given = {"environment": "dev", "configs_pull_request": str(number), **REPOSITORIES}
-    return runs(web, app_preview, AppPreviewInputs, Job(repository=SOURCE), **given)
-
-
-SCENES: Final[Mapping[str, Mapping[str, Callable[[Application], Run]]]] = {
-    "app-ci": {"a release": _ci},
-    "app-deploy": {"promotes": _promotes, "merges": _merges, "configures": _configures},
-    "app-check": {"clusters": _waits},
-    "app-notify": {"a push": _notifies},
-    "app-poll": {"a change": _polls},
-    "app-preview": {"source": _previews, "configs": _previews_configs},
-}
 UNRECORDED: Final = frozenset({("app-poll", "statuses")})
 """Permissions without which a command records no start, and logs that."""
 ONLY_WARNS: Final = frozenset({("app-preview", "statuses"), ("app-preview", "pull-requests")})
@@ -202,7 +98,7 @@ def test_without_a_permission_some_scene_says_which(
     assert_missing(run, credential(web.acme, less, list(PLACES)), f"{name}: {level}", fails=fails)
 
 
-LOWERED: Final = {("app-deploy", "actions"): _merges}
+LOWERED: Final = {("app-deploy", "actions"): merges}
 """The scenes that need a permission which the first one does not."""
 
 

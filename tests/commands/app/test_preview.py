@@ -18,6 +18,7 @@ from kalypso_actions.inputs.chain import PreviewCommentInputs
 from kalypso_actions.report.application_document import AppNotifyDocument, AppPreviewDocument
 from kalypso_sandbox.store import Event, Permissions
 from tests.breaks import breaks, turned
+from tests.commands.app.scenes import propose
 from tests.commands.app.shop import CONFIGS, GITOPS, MANIFEST, SOURCE, Application
 from tests.commands.chain.organisation import Job
 from tests.commands.chain.previews import READS, newest
@@ -37,15 +38,6 @@ def helm(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let jobs find helm."""
     find_program("helm")
     monkeypatch.setenv("PATH", PROGRAMS)
-
-
-def propose(
-    web: Application, files: dict[str, str | None], repository: str = SOURCE, base: str = "main"
-) -> int:
-    """Open a pull request with these changes; return its number."""
-    web.acme.reset("change", web.acme.head(base, repository), repository)
-    web.acme.commit(files, "change", repository)
-    return web.acme.pull("change", base, repository)
 
 
 def previewed(web: Application, **given: Any) -> tuple[AppPreviewDocument, bool]:

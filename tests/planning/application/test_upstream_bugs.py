@@ -243,10 +243,12 @@ def test_another_version_of_helm_is_refused(application: Application) -> None:
     assert application.render(f"--helm-version={version}", configs=configs).status == 0
 
 
-def test_the_name_of_an_image_is_in_lower_case(application: Application) -> None:
-    variables = ("--source-repository=Acme/Greeter", "--version=1", "--image-tag=1")
+@pytest.mark.parametrize("name", ["Greeter", "my.app"])
+def test_the_name_of_an_image_is_in_lower_case(application: Application, name: str) -> None:
+    variables = (f"--source-repository=Acme/{name}", "--version=1", "--image-tag=1")
     done = application.render(configs={"a/values.yaml": ""}, variables=variables)
-    assert "image: ghcr.io/acme/greeter/greeter:1\n" in manifests(done.files, "a")
+    image = f"ghcr.io/acme/{name}/{name}:1".lower()
+    assert f"image: {image}\n" in manifests(done.files, "a")
 
 
 def test_descriptors_are_computed_and_checked(application: Application) -> None:
