@@ -11,6 +11,7 @@ from typing import Any, Final
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 
 from kalypso_sandbox import json_http
 from kalypso_sandbox.github.access import ANONYMOUS
@@ -49,12 +50,15 @@ def new_key() -> tuple[str, str]:
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )
-    return pem.decode(), public_key(pem.decode())
+    return pem.decode(), _public_pem(private)
 
 
 def public_key(private_key: str) -> str:
     """Return the public key of a private one, in PEM. Raises ValueError for an invalid key."""
-    private = serialization.load_pem_private_key(private_key.encode(), password=None)
+    return _public_pem(serialization.load_pem_private_key(private_key.encode(), password=None))
+
+
+def _public_pem(private: PrivateKeyTypes) -> str:
     public = private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )

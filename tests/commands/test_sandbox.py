@@ -165,11 +165,10 @@ def test_a_folder_that_is_served(tmp_path: Path) -> None:
 
 
 def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("kalypso_sandbox")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "flask", None)
+    monkeypatch.delitem(sys.modules, "graphql", raising=False)
+    monkeypatch.setattr(sys, "path", [str(ROOT)])
     inputs = SandboxInputs(dir=tmp_path / "kept")
-    with pytest.raises(UsageError, match="the sandbox needs flask") as caught:
+    with pytest.raises(UsageError, match="the sandbox needs graphql") as caught:
         sandbox(inputs, Programs({})).__enter__()
     assert caught.value.problem.advice == "pip install 'kalypso-actions[sandbox]'"
 

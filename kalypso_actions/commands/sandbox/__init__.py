@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +35,8 @@ ENVIRONMENT_FILE: Final = "env"
 SANDBOX_FILES: Final = ("in-use", "world.json")
 """Files that identify the folder of a sandbox."""
 
-EXTRA: Final = frozenset({"flask", "werkzeug", "cryptography", "graphql", "nh3"})
+EXTRA: Final = ("cryptography", "flask", "graphql", "markdown_it", "nh3", "pygments")
+"""The libraries of the sandbox alone; it imports some of them only when it uses them."""
 
 
 @contextmanager
@@ -145,15 +147,12 @@ def load_sandbox() -> type[Sandbox]:
 
     Raises UsageError if a library is missing.
     """
-    try:
-        import nh3  # noqa: F401, PLC0415 - its pages need it
+    missing = next((name for name in EXTRA if find_spec(name) is None), "")
+    if missing:
+        message = f"the sandbox needs {missing}, which is not installed"
+        raise UsageError(message, advice="pip install 'kalypso-actions[sandbox]'")
+    from kalypso_sandbox import Sandbox  # noqa: PLC0415
 
-        from kalypso_sandbox import Sandbox  # noqa: PLC0415
-    except ModuleNotFoundError as error:
-        if error.name not in EXTRA:
-            raise
-        message = f"the sandbox needs {error.name}, which is not installed"
-        raise UsageError(message, advice="pip install 'kalypso-actions[sandbox]'") from error
     return Sandbox
 
 

@@ -11,4 +11,4 @@ from kalypso_sandbox.github.api import (  # noqa: F401
     repositories,
     workflows,
 )
-from kalypso_sandbox.github.graphql import queries  # noqa: F401
+from kalypso_sandbox.github.graphql import query  # noqa: F401

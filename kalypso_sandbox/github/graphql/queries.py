@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from graphql import (
     GraphQLError,
     GraphQLFormattedError,
     GraphQLResolveInfo,
+    GraphQLSchema,
     GraphQLSyntaxError,
     build_schema,
     execute_sync,
@@ -32,7 +33,7 @@ from kalypso_sandbox.git.repositories import NO_OBJECT, RefUpdate, is_valid_ref
 from kalypso_sandbox.github.access import visible
 from kalypso_sandbox.github.api import requests
 from kalypso_sandbox.github.branch_rules import check_mergeability, refusal
-from kalypso_sandbox.github.endpoints import Call, RefusedError, endpoint
+from kalypso_sandbox.github.endpoints import Call, RefusedError
 from kalypso_sandbox.github.graphql.objects import Fields, check_permission, repository
 from kalypso_sandbox.github.payloads.accounts import node_id, timestamp
 from kalypso_sandbox.github.pushes import handle_push
@@ -47,23 +48,25 @@ SERVER_SCHEMA: Final = (FOLDER / "schema.graphql").read_text("utf-8")
 """The schema of a GitHub Enterprise Server that is too old for `updateRefs`."""
 SCHEMA: Final = SERVER_SCHEMA + (FOLDER / "ref_updates.graphql").read_text("utf-8")
 
-SCHEMAS: Final = {"github.com": build_schema(SCHEMA), "ghes": build_schema(SERVER_SCHEMA)}
+
+@cache
+def _schema(flavour: str) -> GraphQLSchema:
+    return build_schema(SERVER_SCHEMA if flavour == "ghes" else SCHEMA)
 
 
-@endpoint("POST", "/graphql", statuses=(200, 400))
-def query(call: Call) -> Answer:
+def answer(call: Call) -> Answer:
     """Answer a query. A field with an error is null, and the error is next to the data."""
     text = requests.text(call.body, "query")
     if not text:
         message = "A query attribute must be specified and must be a string."
         raise RefusedError(400, message)
     result = _execute(call, text)
-    answer: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     if result.data is not None:
-        answer["data"] = result.data
+        body["data"] = result.data
     if result.errors:
-        answer["errors"] = [_formatted(error) for error in result.errors]
-    return Answer(200, answer)
+        body["errors"] = [_formatted(error) for error in result.errors]
+    return Answer(200, body)
 
 
 def _execute(call: Call, text: str) -> ExecutionResult:
@@ -71,7 +74,7 @@ def _execute(call: Call, text: str) -> ExecutionResult:
     if not isinstance(document, DocumentNode):
         return ExecutionResult(None, document)
     return execute_sync(
-        SCHEMAS[call.store.flavour],
+        _schema(call.store.flavour),
         document,
         {
             "repository": _repository,
@@ -94,7 +97,7 @@ def _document(text: str, flavour: str) -> DocumentNode | list[GraphQLError]:
         document = parse(text)
     except GraphQLSyntaxError as error:
         return [error]
-    return validate(SCHEMAS[flavour], document) or document
+    return validate(_schema(flavour), document) or document
 
 
 def _repository(
