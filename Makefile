@@ -88,11 +88,11 @@ lint-workflows: $(INSTALLED) $(ACTIONLINT) ## templates, our own workflows, acti
 # Two more than processors: tests wait for the programs that they start.
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 
-# Tests and the demo write many small files: in memory, if there is room and programs may run from there.
+# Tests write many small files: in memory, if there is room and programs may run from there.
 MEMORY := /dev/shm
 SCRATCH := $(shell test -w $(MEMORY) && ! grep -q ' $(MEMORY) .*noexec' /proc/mounts && \
 	df -Pk $(MEMORY) | awk 'NR == 2 && $$4 > 4000000 {print "$(MEMORY)"}')
-test test-slow hostile breaks demo: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
+test test-slow hostile breaks: export TMPDIR := $(or $(SCRATCH),$(TMPDIR),/tmp)
 
 .PHONY: test
 test: $(INSTALLED) ## every rule, in four minutes

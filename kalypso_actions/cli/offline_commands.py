@@ -18,7 +18,7 @@ import typer
 from rich.console import Console
 
 from kalypso_actions.cli.command import Command
-from kalypso_actions.cli.process import collect_while_serving
+from kalypso_actions.cli.process import ServerMemory
 from kalypso_actions.cli.streams import print_json, stderr, stdout
 from kalypso_actions.clients.files_at_hand import FilesAtHand
 from kalypso_actions.clients.process import Programs
@@ -127,7 +127,7 @@ class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
         if self.inputs.what:
             return self._environment()
         served = self.call(self.inputs, Programs(os.environ), dict(os.environ))
-        collect_while_serving()
+        memory = ServerMemory()
         with _until_stopped() as stopped, served as document:
             if self.inputs.output == "json":
                 print_json(document)
@@ -135,7 +135,7 @@ class SandboxCommand(Command[SandboxInputs, SandboxDocument]):
                 typer.echo(sandbox_text(document))
             sys.stdout.flush()
             while not stopped.wait(1):  # Windows handles Ctrl-C only between two waits
-                continue
+                memory.give_back()
         return document
 
     def _environment(self) -> SandboxDocument:

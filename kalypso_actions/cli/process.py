@@ -17,12 +17,17 @@ from typing import Final
 from kalypso_actions.clients.process import end_programs
 from kalypso_actions.errors import UsageError
 
-COLLECTED_BY_PYTHON: Final = gc.get_threshold()
-
 COLLECTED_AFTER: Final = 1_000_000
 """Garbage collection starts after this number of new objects. A plan's objects live until the end
 of the run, and few of them refer to each other: collections after 50,000 objects took a tenth of
 the time of a run's main process, and freed nothing that its largest memory shows."""
+
+
+COLLECTED_EVERY: Final = 2.0
+"""The processor time, in seconds, between two collections of a server; one takes about 0.1 s."""
+
+M_ARENA_MAX: Final = -8
+"""The number of arenas of glibc: https://man7.org/linux/man-pages/man3/mallopt.3.html"""
 
 
 def import_command(module: str) -> ModuleType:
@@ -40,12 +45,32 @@ def import_command(module: str) -> ModuleType:
         gc.enable()
 
 
-def collect_while_serving() -> None:
-    """Collect garbage as often as Python does by itself, in a program that serves for days.
+class ServerMemory:
+    """The memory of a process that serves for days: its requests and runs leave garbage.
 
-    Its requests and runs leave objects that refer to each other.
+    memory = ServerMemory()
+    while not stopped.wait(1):
+        memory.give_back()
     """
-    gc.set_threshold(*COLLECTED_BY_PYTHON)
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+        self._trim = getattr(libc, "malloc_trim", None)
+        if self._trim:  # glibc
+            libc.mallopt(M_ARENA_MAX, 1)  # type: ignore[union-attr]  # threads keep their arenas
+        self._collected_at = time.process_time()
+
+    def give_back(self) -> None:
+        """Collect garbage, and return free memory, if the process has worked since the last time.
+
+        Python collects late if most objects live until the end, and glibc keeps what is free.
+        """
+        if time.process_time() - self._collected_at < COLLECTED_EVERY:
+            return
+        gc.collect()
+        if self._trim:
+            self._trim(0)
+        self._collected_at = time.process_time()
 
 
 @contextmanager

@@ -449,6 +449,7 @@ class BackgroundRunner:
     def _end(self, started: _Started, conclusion: str) -> None:
         self._started.pop(started.record.id, None)
         self._runner.conclude(started.record, conclusion)
+        self._runner.forget(started.run)
         runs = self.sandbox.repository(started.run.event.repository).runs
         for old in runs[:-MAX_RUNS]:
             if not _is_open(old):

@@ -60,6 +60,9 @@ COMMAND: Final = re.compile(r"::(?P<name>[a-z-]+)(?: (?P<properties>[^:]*))?::(?
 
 HIDDEN: Final = "***"
 
+MAX_ARTIFACTS: Final = 100
+"""The number of newest artifacts that are kept: the run after theirs reads them."""
+
 
 def is_restricted(event: Event) -> bool:
     """Return whether the event's jobs get no secrets, and only a read-only token.
@@ -306,6 +309,8 @@ class Artifacts:
             }
             if files:
                 self._files[str(run_id), inputs["name"]] = files
+                for old in list(self._files)[:-MAX_ARTIFACTS]:
+                    self._files.pop(old, None)
             return bool(files) or inputs.get("if-no-files-found", "warn") != "error"
         stored = self._files.get((inputs.get("run-id") or str(run_id), inputs["name"]))
         for name, content in (stored or {}).items():
@@ -471,6 +476,10 @@ class WorkflowRunner:
     def needs(self, run: Run) -> dict[str, Any]:
         """Return the context `needs` of a run: outputs and result of each job, by name."""
         return self.outputs.setdefault((run.event.id, run.workflow.path), {})
+
+    def forget(self, run: Run) -> None:
+        """Forget the outputs and results of a run that has ended."""
+        self.outputs.pop((run.event.id, run.workflow.path), None)
 
     def is_wanted(self, run: Run, job: Job) -> bool:
         """Return whether a job runs: its condition holds, and the jobs that it needs succeeded.

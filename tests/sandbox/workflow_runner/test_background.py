@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
@@ -32,9 +35,12 @@ class Steps:
     def __init__(self) -> None:
         self.go = threading.Event()
         self.begun: list[str] = []
+        self.clocks: list[weakref.ref[JobClock]] = []
         self.fails = False
 
     def __call__(self, clock: JobClock) -> Callable[..., StepResult]:
+        self.clocks.append(weakref.ref(clock))
+
         def execute(
             action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
         ) -> StepResult:
@@ -107,6 +113,20 @@ def test_a_push_starts_a_run_whose_record_tells_everything(tmp_path: Path, steps
         assert moments == sorted(moment for moment in moments if moment)
         log = tmp_path / "runs" / step.folder / "log.txt"
         assert log.read_text().endswith("ci of ghs_\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc lists the descriptors of a process")
+def test_ended_runs_leave_neither_objects_nor_descriptors(tmp_path: Path, steps: Steps) -> None:
+    steps.go.set()
+    open_files = []
+    with running(tmp_path, steps, {"ci": PUSH}) as (sandbox, runner):
+        for number in range(4):
+            sandbox.commit(FLEET, {"a": str(number)})
+            until(runner.is_idle)
+            open_files.append(len(list(Path("/proc/self/fd").iterdir())))
+        gc.collect()
+        assert [clock() for clock in steps.clocks] == [None] * 4
+    assert open_files == open_files[:1] * 4
 
 
 @pytest.mark.parametrize(
