@@ -317,6 +317,13 @@ CHAIN: Final = (
             Permission(
                 GITOPS, "issues", "write", "opens and closes issues about failing assignments"
             ),
+            Permission(
+                GITOPS,
+                "statuses",
+                "write",
+                "posts `kalypso / policy`; else its text alone says what holds",
+                "an environment with a policy",
+            ),
             READS_WORKLOADS,
         ),
         documents="report.schedule_document",

@@ -137,6 +137,15 @@ class OpenPullRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateText:
+    """Give our pull request another body, whatever has become of it."""
+
+    repository: str
+    pull: PullRequest = field(repr=False)
+    body: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ClosePullRequest:
     """Close our open pull request with a comment that gives the reason, and labels.
 
@@ -306,6 +315,7 @@ Write = (
     Push
     | RecordTrees
     | OpenPullRequest
+    | UpdateText
     | ClosePullRequest
     | DisableAutoMerge
     | PostStatus
@@ -356,6 +366,8 @@ def parts(  # noqa: C901, PLR0912 - one case for each kind of write
         case OpenPullRequest(known=known):
             kind = "update pull request" if known else "open pull request"
             what = f"#{known.number} {write.title}" if known else write.title
+        case UpdateText(pull=pull):
+            kind, what = "update pull request", f"#{pull.number} {pull.title}"
         case ClosePullRequest(number=number):
             kind, what = "close pull request", f"#{number}"
         case DisableAutoMerge(pull=pull):

@@ -253,6 +253,13 @@ def window_of(freeze: Freeze, now: datetime) -> Window | None:
     return Window(end) if end > now else None
 
 
+def next_closing(freezes: Iterable[Freeze], now: datetime) -> datetime | None:
+    """Return when the next freeze begins that does not apply yet; None without one."""
+    closed = (freeze for freeze in freezes if window_of(freeze, now) is None)
+    starts = (each.begins or next(_starts(each, now), None) for each in closed)
+    return min((start for start in starts if start and start > now), default=None)
+
+
 def _starts(freeze: Freeze, since: datetime) -> Iterator[datetime]:
     """Yield the beginnings of a freeze from a time on, in UTC.
 
@@ -338,7 +345,7 @@ def _queue(policy: PromotionPolicy, facts: EntryFacts) -> Iterator[Reason]:
 
 
 POLICY_CONTEXT: Final = "kalypso / policy"
-"""The context on the head of a pull request to an environment's branch."""
+"""The context on the head of a pull request to an environment's branch, or to its GitOps branch."""
 
 
 def policy_of_proposal(reasons: str) -> CommitStatus:

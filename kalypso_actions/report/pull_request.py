@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from zlib import crc32
 
@@ -90,9 +90,41 @@ class PullRequestText:
 
 def means(meaning: ChangeMeaning, title: TitleStyle, waiting_for: str) -> str:
     """Return what a text says of its kind: a text that says something else is outdated."""
+    return f"{meaning.kind}-{title}{_waiting(waiting_for)}"
+
+
+_WAITING: Final = "-waiting-"
+
+
+def _waiting(waiting_for: str) -> str:
     digest = f"{crc32(waiting_for.encode()):08x}".translate(LETTERS)
-    waiting = f"-waiting-{digest}" if waiting_for else ""
-    return f"{meaning.kind}-{title}{waiting}"
+    return f"{_WAITING}{digest}" if waiting_for else ""
+
+
+WAITING: Final = "Do not merge this yet. Kalypso merges nothing here while this holds:"
+
+
+def with_waiting(body: str, waiting_for: str) -> str:
+    """Return one of our bodies with what keeps people from merging it now ("": nothing).
+
+    The rest stays. A body without our mark stays whole.
+    """
+    mark = read_mark(body)
+    if mark is None:
+        return body
+    first, *others = re.split(r"\r?\n\r?\n", body)
+    others = [each for each in others if not each.startswith(WAITING)]
+    if waiting_for:
+        others.insert(1, f"{WAITING} {markdown.text(waiting_for)}.")
+    kind = mark.means.partition(_WAITING)[0]
+    mark = replace(mark, means=kind and f"{kind}{_waiting(waiting_for)}")
+    return marked("\n\n".join((first, *others)), mark)
+
+
+def says_waiting(body: str) -> bool:
+    """Whether one of our bodies says that people do not merge it yet."""
+    mark = read_mark(body)
+    return mark is not None and _WAITING in mark.means
 
 
 def upstream_title(base: str, branch: str) -> str:
@@ -137,6 +169,7 @@ def body(text: PullRequestText) -> str:
         MOST_LINES=MOST_LINES,
         MOST_WARNINGS=MOST_WARNINGS,
         LONGEST_SUBJECT=LONGEST_SUBJECT,
+        WAITING=WAITING,
     )
     # A setting of the repository may make the text the message of the merge.
     return SKIP.sub(r"(\1)", content).rstrip("\n")

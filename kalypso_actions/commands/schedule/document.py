@@ -203,7 +203,9 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
         or any(_entries(decision, done))
         or any(item.proposed.has_changes for item in decision.proposals)
     )
-    times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at))
+    # The text and the status of an open pull request say that a freeze has begun.
+    closes_at = snapshot.closes_at if any(_entries(decision, done)) else None
+    times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at, closes_at))
     record = StartRecord(
         "blocked" if decision.is_blocked else "scheduled",
         inputs_digest(snapshot.folders or {}, branches),

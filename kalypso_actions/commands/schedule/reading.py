@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cache, partial
 from typing import Literal
 
@@ -33,6 +34,7 @@ from kalypso_actions.model.github import CommitStatus, ProposalOverview, PullReq
 from kalypso_actions.model.history import BranchPosition
 from kalypso_actions.model.kinds import MAIN_BASE_REPO, Environment, RepositoryPath
 from kalypso_actions.model.own_account import Identity
+from kalypso_actions.model.promotion_policy import PolicyReading
 from kalypso_actions.model.tree import GitOpsBranch, Snapshot, TreeChanges
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.planning.fleet_checks import FleetView
@@ -40,7 +42,7 @@ from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.merged_findings import judged
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict
+from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict, next_closing
 from kalypso_actions.report.pull_request import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
@@ -55,8 +57,9 @@ class EnvironmentSnapshot:
     """The sources, and the GitOps branches in the order of the snapshot's base trees.
 
     `folders` are the tree ids of the registered folders before they were read; None if GitHub did
-    not return them. `closed` has the freezes and holds that apply; `held_at` is the hold that lets
-    in nothing but the environment's commit, in words ("": none).
+    not return them. `policy` is that of the environment. `closed` has the freezes and holds that
+    apply, and `closes_at` the time of the next freeze; `held_at` is the hold that lets in nothing
+    but the environment's commit, in words ("": none).
     """
 
     environment: Environment
@@ -64,7 +67,9 @@ class EnvironmentSnapshot:
     sources: Snapshot
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
+    policy: PolicyReading = field(default_factory=PolicyReading)
     closed: PolicyVerdict = LETS_IN
+    closes_at: datetime | None = None
     held_at: str = ""
 
 
@@ -184,7 +189,7 @@ def with_closed(
     own = snapshot.sources.own
     reading = promotion_policy(own.policies, own.policy_problems)
     if reading.policy is None:  # without a readable one, cd lets nothing in
-        return snapshot
+        return replace(snapshot, policy=reading)
     tracked = tuple(
         propose(changes, branch.tree, plan.environment, plan.promoted_commit).branch_promoted_commit
         for changes, branch in zip(plan.trees, snapshot.branches, strict=True)
@@ -192,10 +197,16 @@ def with_closed(
     url, head = context.url(context.control_plane), own.revision.commit or ""
     branch = EnvironmentBranch(snapshot.environment, url, head, plan.promoted_commit)
     closed = read_closed(reading.policy, branch, tracked, snapshot.environments, context)
-    others = closed_by(plan.environment, own, context.runtime.now()).reasons
-    at = plan.promoted_commit
+    now, at = context.runtime.now(), plan.promoted_commit
+    others = closed_by(plan.environment, own, now).reasons
     held_at = (each.text for each in others if each.hold and each.hold.at and each.hold.at == at)
-    return replace(snapshot, closed=closed, held_at=next(held_at, ""))
+    return replace(
+        snapshot,
+        policy=reading,
+        closed=closed,
+        closes_at=next_closing(reading.policy.freezes, now),
+        held_at=next(held_at, ""),
+    )
 
 
 def read_proposals(

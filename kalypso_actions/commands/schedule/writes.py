@@ -29,13 +29,16 @@ from kalypso_actions.model.writes import (
     NewCommit,
     NoteRefusal,
     OpenPullRequest,
+    PostStatus,
     Push,
     RecordTrees,
     StartWorkflow,
     Unmoved,
+    UpdateText,
     Write,
     WriteIssue,
 )
+from kalypso_actions.promotion.policy import policy_of_proposal
 from kalypso_actions.promotion.starts import check_promote_start
 from kalypso_actions.report import failure_issues, markdown, pull_request
 from kalypso_actions.report.documents import LeftOutEntry, ProblemEntry
@@ -106,7 +109,7 @@ class ScheduleWrites:
         before all pull requests are written, and every branch is still where the run expects it.
         """
         if self.decision.writes_nothing:
-            return ()
+            return tuple(self._closed())
         proposals = self.decision.proposals
         opened = [item for item in proposals if item.is_open]
         pushed = [item for item in opened if isinstance(item.commit, NewCommit)]
@@ -119,6 +122,7 @@ class ScheduleWrites:
             *(self._push(item) for item in pushed),
             *self._record_trees(pushed),
             *pull_requests,
+            *self._closed(),
             *(self._branches_unmoved() if pushed or pull_requests else ()),
             *(write for item in opened for write in self._merge(item)),
             *self._lost_checks(),
@@ -255,6 +259,43 @@ class ScheduleWrites:
             yield ClosePullRequest(
                 branch.repository, pull.number, mark, reason, pull.url, (WITHDRAWN,)
             )
+
+    def _closed(self) -> Iterator[PostStatus | UpdateText]:
+        """Say on our open pull requests whether the policy keeps people from merging them now.
+
+        Those that this run does not write get it into their present text. While the policy has
+        faults, all stay as they are.
+        """
+        decision, snapshot = self.decision, self.decision.snapshot
+        if snapshot.policy.problems:
+            return
+        present: dict[tuple[str, int], tuple[str, PullRequest]] = {}
+        if decision.writes_nothing or not decision.proposals:
+            for branch, known in zip(snapshot.branches, decision.known, strict=True):
+                repository, name = branch.repository, snapshot.environment.name
+                for pull in possible_pull_requests(
+                    known.open_pulls, known.identity, name, repository, self.run.control_plane
+                ):
+                    present[repository, pull.number] = repository, pull
+        for proposal in () if decision.writes_nothing else decision.proposals:
+            repository, known_pull = proposal.branch.repository, proposal.pull
+            if proposal.is_open:
+                yield from self._policy_status(repository, proposal.commit, known_pull)
+            elif known_pull and proposal.decision.action == "wait":
+                present[repository, known_pull.number] = repository, known_pull
+        for repository, pull in present.values():
+            yield from self._policy_status(repository, pull.head_commit, pull)
+            text = pull_request.with_waiting(pull.body, snapshot.closed.description)
+            if text != pull.body:
+                yield UpdateText(repository, pull, text)
+
+    def _policy_status(
+        self, repository: str, commit: str | NewCommit, pull: PullRequest | None
+    ) -> Iterator[PostStatus]:
+        snapshot = self.decision.snapshot
+        if snapshot.policy.policy or (pull and pull_request.says_waiting(pull.body)):
+            status = policy_of_proposal(snapshot.closed.description)
+            yield PostStatus(repository, commit, status, is_record=True)
 
     def _branches_unmoved(self) -> Iterator[Unmoved]:
         """Check that no other run has moved our branches, and that no proposed file has changed.

@@ -63,6 +63,7 @@ from kalypso_actions.model.writes import (
     RecordTrees,
     StartWorkflow,
     Unmoved,
+    UpdateText,
     Write,
     WriteComment,
     WriteIssue,
@@ -323,6 +324,12 @@ def _open(write: OpenPullRequest, context: CommandContext, done: Done) -> None:
     context.runtime.log(f"{repository}: pull request #{pull.number} {outcome}: {pull.url}")
 
 
+def _update_text(write: UpdateText, context: CommandContext, _: Done) -> None:
+    pull = write.pull
+    pull_requests.set_texts(context.github, write.repository, pull, pull.title, write.body)
+    context.runtime.log(f"{write.repository}: pull request #{pull.number} updated: {pull.url}")
+
+
 def _close_pull_request(write: ClosePullRequest, context: CommandContext, done: Done) -> None:
     make_labels(write.repository, write.labels, context)
     closed = pull_requests.close(
@@ -423,7 +430,7 @@ def _post_record(
     except GitHubError as error:
         if error.status not in NOT_ALLOWED:
             raise
-        context.runtime.log(f"The start is not recorded: {error.problem.message}")
+        context.runtime.log(f"{status.context!r} is not posted: {error.problem.message}")
 
 
 def _is_posted(commit: str, status_context: str, context: CommandContext) -> bool:
@@ -545,6 +552,7 @@ HOW: Final[Mapping[type[Write], Callable[[Any, CommandContext, Done], None]]] = 
     Push: _push,
     RecordTrees: _record_trees,
     OpenPullRequest: _open,
+    UpdateText: _update_text,
     ClosePullRequest: _close_pull_request,
     DisableAutoMerge: _disable_auto_merge,
     PostStatus: _post,

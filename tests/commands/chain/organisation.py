@@ -222,12 +222,12 @@ class Organisation:
         files = self.sandbox.git(repository).files(branch)
         return {path: content.decode() for path, content in files.items()}
 
-    def statuses(self, commit: str) -> dict[str, tuple[str, str]]:
+    def statuses(self, commit: str, repository: str = CONTROL_PLANE) -> dict[str, tuple[str, str]]:
         """Return state and description of the latest statuses of a commit, by context.
 
         Records of starts are left out.
         """
-        every = self._latest_statuses(commit)
+        every = self._latest_statuses(commit, repository)
         return {name: status for name, status in every.items() if not name.startswith(RECORDS)}
 
     def records(self, commit: str) -> dict[str, tuple[str, str]]:
@@ -235,9 +235,11 @@ class Organisation:
         every = self._latest_statuses(commit)
         return {name: status for name, status in every.items() if name.startswith(RECORDS)}
 
-    def _latest_statuses(self, commit: str) -> dict[str, tuple[str, str]]:
+    def _latest_statuses(
+        self, commit: str, repository: str = CONTROL_PLANE
+    ) -> dict[str, tuple[str, str]]:
         with self.sandbox.lock:
-            every = self.sandbox.repository(CONTROL_PLANE).statuses
+            every = self.sandbox.repository(repository).statuses
             return {
                 status.context: (status.state, status.description or "")
                 for status in every

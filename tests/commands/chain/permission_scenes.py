@@ -354,6 +354,17 @@ def _schedule_merged(acme: Organisation) -> None:
     assert started.inputs["commit_id"] == pull["merge_commit_sha"] == acme.head("dev", GITOPS)
 
 
+def _schedule_holds(acme: Organisation) -> Run:
+    policy = "kind: PromotionPolicy\nmetadata: {name: dev}\nspec: {holds: [{reason: x, by: ann}]}\n"
+    acme.commit({POLICY_FILE: f"apiVersion: kalypso.io/v1alpha1\n{policy}"}, "dev")
+    return runs(acme, schedule, ScheduleInputs, environment="dev", force="true")
+
+
+def _schedule_held(acme: Organisation) -> None:
+    (pull,) = acme.pulls()
+    assert acme.statuses(pull["head"]["sha"], GITOPS)["kalypso / policy"][0] == "failure"
+
+
 def _poll(acme: Organisation) -> Run:
     at_rest(acme)
     push_to_shop(acme)
@@ -456,6 +467,22 @@ PROPOSAL_SCENES: Final = (
         {
             CONTROL_PLANE: {**RECORDS, "actions": "write"},
             GITOPS: {"contents": "write", "pull-requests": "write", "issues": "read"},
+            SHOP: READ,
+        },
+    ),
+    Scene(
+        "schedule",
+        "a hold",
+        _schedule_holds,
+        _schedule_held,
+        {
+            CONTROL_PLANE: RECORDS,
+            GITOPS: {
+                "contents": "write",
+                "pull-requests": "write",
+                "issues": "read",
+                "statuses": "write",
+            },
             SHOP: READ,
         },
     ),

@@ -8,19 +8,21 @@ import pytest
 
 from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.schedule.writes import ScheduleWrites
 from kalypso_actions.commands.shared.policy_entry import read_closed
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import ProposalDecision, held
 from kalypso_actions.inputs.chain import RollbackInputs, ScheduleInputs
-from kalypso_actions.promotion.policy import PolicyVerdict
+from kalypso_actions.promotion.policy import POLICY_CONTEXT, PolicyVerdict, next_closing
 from kalypso_actions.report.markdown import plain
-from kalypso_actions.report.pull_request import means
+from kalypso_actions.report.pull_request import WAITING, means
 from kalypso_actions.report.schedule_document import ScheduleDocument
+from kalypso_sandbox import Fault
 from tests.breaks import breaks, returning, turned
 from tests.commands.chain import documents
 from tests.commands.chain.cd_runs import promote
-from tests.commands.chain.organisation import Organisation
+from tests.commands.chain.organisation import GITOPS, Organisation
 from tests.commands.chain.proposals import configure
 
 HEAD = "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: dev}\n"
@@ -73,15 +75,99 @@ def test_nothing_is_proposed(
         assert len(acme.pulls()) == 1
 
 
-def test_an_open_pull_request_stays_as_it_is(acme: Organisation) -> None:
-    run(acme, auto_merge="none")
+def shown(acme: Organisation) -> tuple[str, str, str]:
+    """Return the status of the open pull request's head, and what its text says of a hold."""
+    (pull,) = acme.pulls()
+    state, told = acme.statuses(pull["head"]["sha"], GITOPS).get(POLICY_CONTEXT, ("", ""))
+    begin, _, text = plain(pull["body"]).partition(WAITING)
+    assert "After the merge" in begin
+    return state, told, text.partition(".")[0].strip() if text else ""
+
+
+FREE = ("success", "The environment's policy lets it in", "")
+INCIDENT = ("failure", "Waiting: hold by alice: incident 42", "hold by alice: incident 42")
+
+
+@breaks(
+    "an open pull request does not say what has come to hold it",
+    turned(ScheduleWrites._closed, 'proposal.decision.action == "wait"', "False"),
+    case="changed",
+)
+@breaks(
+    "a blocked environment's pull request does not say what holds it",
+    turned(ScheduleWrites._closed, "not decision.proposals", "False"),
+    case="blocked",
+)
+@breaks(
+    "a proposal to a GitOps branch counts as allowed during a hold",
+    turned(ScheduleWrites._policy_status, "snapshot.closed.description", "''"),
+)
+@breaks(
+    "a faulty policy lets merge what a hold kept out",
+    turned(ScheduleWrites._closed, "snapshot.policy.problems", "()"),
+    case="invalid",
+)
+@pytest.mark.parametrize(
+    ("changes", "title"),
+    [
+        ("none", "meaning"),
+        ("changed", "meaning"),
+        ("changed", "upstream"),
+        ("blocked", "meaning"),
+        ("invalid", "meaning"),
+        ("absent", "meaning"),
+    ],
+)
+def test_an_open_pull_request_says_what_holds_it(
+    acme: Organisation, changes: str, title: str
+) -> None:
+    run(acme, title=title)
+    assert shown(acme) == ("", "", "")
     (pull,) = acme.pulls()
     policy(acme, HELD)
-    configure(acme, REGION="north")
-    result = run(acme, auto_merge="always")
-    assert warned(result) == ["nothing is proposed: hold by alice: incident 42"]
-    (now,) = acme.pulls()
-    assert (now["head"]["sha"], now["body"]) == (pull["head"]["sha"], pull["body"])
+    if changes == "changed":
+        configure(acme, REGION="north")
+    if changes == "blocked":
+        acme.commit({"fault.yaml": "kind: ["}, "dev")
+    result = run(acme, title=title, auto_merge="always")
+    assert result.failed == (changes == "blocked")
+    assert shown(acme) == INCIDENT
+    if changes == "changed":
+        assert warned(result) == ["nothing is proposed: hold by alice: incident 42"]
+        assert acme.pulls()[0]["head"]["sha"] == pull["head"]["sha"]
+    if changes == "invalid":
+        policy(acme, "hold: []")
+        run(acme, title=title)
+        assert shown(acme)[:2] == INCIDENT[:2]
+    if changes == "absent":
+        acme.commit({".github/kalypso/promotion.yaml": None}, "dev")
+    else:
+        policy(acme, OPEN)
+    run(acme, title=title)
+    assert shown(acme) == FREE
+
+
+def test_without_its_permission_the_text_says_what_holds(acme: Organisation) -> None:
+    policy(acme, HELD)
+    refused = Fault("POST", f"/repos/{GITOPS}/statuses/*", "status", status=403, count=0)
+    with acme.sandbox.faults.on(refused):
+        assert not run(acme, force="true").failed
+    assert shown(acme) == ("", "", INCIDENT[2])
+    assert any(line.startswith("'kalypso / policy' is not posted: ") for line in acme.logged)
+
+
+@breaks(
+    "an open pull request does not say that a freeze has begun",
+    returning(next_closing, None),
+)
+def test_the_beginning_of_a_freeze_is_recorded_for_poll(acme: Organisation) -> None:
+    policy(acme, FREEZE.replace("2020", "2049"))
+    run(acme)
+    record = acme.records(acme.head("dev") or "")["kalypso / schedule dev"][1]
+    assert record.endswith(", again at 2049-01-01T00:00:00Z")
+    acme.merge(acme.pulls()[0]["number"])
+    run(acme)
+    assert "again at" not in acme.records(acme.head("dev") or "")["kalypso / schedule dev"][1]
 
 
 @breaks("a pull request does not say what holds", returning(means, "promotion-meaning"))
