@@ -166,8 +166,9 @@ objects are also possible.
 From GitHub's statuses, branches, pull requests and issues; --clusters also
 asks the cluster reports. Holds and freezes are among the waits, with who holds
 and why. The token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN)
-needs contents, statuses, pull requests and issues: read. In a clone of the
-control plane, --control-plane is not needed.
+needs contents, statuses, pull requests and issues: read; actions: read shows
+started rollbacks. In a clone of the control plane, --control-plane is not
+needed.
 """,
         examples=(
             "kalypso status",

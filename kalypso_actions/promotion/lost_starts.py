@@ -49,6 +49,7 @@ TITLES: Final[dict[str, re.Pattern[str]]] = {
     "check-promote": re.compile(
         r"Check (?P<environment>\S+) with (?P<commit>[0-9a-f]{40,64})(?: (?P<repository>\S+))?"
     ),
+    "rollback": re.compile(r"Roll back (?P<environment>\S+)"),
     "schedule": re.compile(r"Schedule (?P<environment>\S+)"),
     "app-deploy": re.compile(r"Deploy (?P<environment>\S+)(?: .*)?"),
     "app-check": re.compile(r"Check (?P<environment>\S+)(?: .*)?"),

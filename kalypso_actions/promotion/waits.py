@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
-from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
+from kalypso_actions.model.github import ActiveRun, CommitStatus, CommitView, PullRequestView
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.promotion_policy import Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.policy import (
@@ -86,6 +86,7 @@ class EnvironmentMoment:
     held_since       when each hold came to the branch, as far as that is known
     unproposed       the files of its branch that differ from those of the merged trees, while the
                      policy lets nothing in, and nothing is proposed
+    rollbacks        the runs that people started to bring it back, and that have not ended
     """
 
     name: str
@@ -104,6 +105,7 @@ class EnvironmentMoment:
     now: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     held_since: Mapping[Hold, datetime] = field(default_factory=dict)
     unproposed: Sequence[str] = ()
+    rollbacks: Sequence[ActiveRun] = ()
 
     @property
     def state(self) -> State | None:
@@ -151,6 +153,11 @@ def _waits_of(moment: EnvironmentMoment) -> Iterator[Wait]:
     outdated = [each for each in moment.proposals if _is_outdated(each, moment.promoted)]
     yield from _of_proposals(moment, outdated)
     yield from _of_policy(moment)
+    for rollback in moment.rollbacks:
+        if rollback.status == "waiting":
+            yield Wait("people", "approve the rollback, which was started", rollback.url)
+        else:
+            yield Wait("a run", "of the rollback, which was started", rollback.url)
     yield from _of_record(moment)
     for each in outdated:
         commit = each.promoted_commit[:7]

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.github import CommitStatus, CommitView, PullRequestView
+from kalypso_actions.model.github import (
+    ActiveRun,
+    CommitStatus,
+    CommitView,
+    PullRequestView,
+    RunStatus,
+)
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.promotion_policy import Freeze, Hold, PromotionPolicy, RequiredCheck
 from kalypso_actions.promotion.environments import in_order, previous_of
@@ -50,6 +56,10 @@ def of_person(**fields: Any) -> PipelineProposal:
 LEFT = replace(PULL, promoted_commit="2" * 40)
 
 
+def rollback_run(status: RunStatus) -> ActiveRun:
+    return ActiveRun(1, "https://run", "Roll back stage", status, NOON)
+
+
 def moment(description: str = "", **given: Any) -> EnvironmentMoment:
     values: dict[str, Any] = {
         "name": "stage",
@@ -80,6 +90,11 @@ def earlier(
         "promoted.id != proposal.promoted_commit",
         "False",
     ),
+)
+@breaks(
+    "nobody is asked to approve a rollback",
+    turned("kalypso_actions.promotion.waits._waits_of", 'rollback.status == "waiting"', "False"),
+    case="rollback",
 )
 @pytest.mark.parametrize(
     ("given", "waits"),
@@ -125,6 +140,14 @@ def earlier(
         (
             moment("Deployed", record=StartRecord("starting", "d")),
             [("a run", "of schedule, which was started")],
+        ),
+        (
+            moment("Deployed", rollbacks=(rollback_run("waiting"),)),
+            [("people", "approve the rollback, which was started")],
+        ),
+        (
+            moment("Deployed", rollbacks=(rollback_run("queued"),)),
+            [("a run", "of the rollback, which was started")],
         ),
         (moment(), []),
         (moment(tracked_commits=("",)), [("a run", "of schedule, which proposes the tree")]),
@@ -197,6 +220,8 @@ def earlier(
         "blocked",
         "given up",
         "starting",
+        "a rollback to approve",
+        "a rollback",
         "merged without a status",
         "never scheduled",
         "scheduled without a status",

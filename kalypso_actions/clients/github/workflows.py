@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final, get_args
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -112,6 +113,31 @@ def unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[Act
             return ()
         runs |= {run.id: run for run in listed}
     return tuple(sorted(runs.values(), key=lambda run: -run.id))
+
+
+def newest_unfinished(github: GitHub, repository: str, workflow_file: str) -> tuple[ActiveRun, ...]:
+    """Return those of the newest hundred runs of a workflow file that are not completed.
+
+    One request reads them, newest first; a file that GitHub does not know has no runs. Raises
+    GitHubError.
+    """
+    path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
+    answer = github.call_optional(
+        repository,
+        f"the runs of {workflow_file} cannot be listed",
+        lambda target: rest.read(target, path, {"per_page": f"{MOST_RUNS}"}),
+    )
+    return tuple(
+        ActiveRun(
+            run["id"],
+            run["html_url"],
+            run["display_title"],
+            run["status"],
+            datetime.fromisoformat(run["created_at"]),
+        )
+        for run in (answer or {"workflow_runs": ()})["workflow_runs"]
+        if run["status"] in get_args(RunStatus)
+    )
 
 
 def _check(github: GitHub, repository: str, workflow_file: str, inputs: Mapping[str, str]) -> None:

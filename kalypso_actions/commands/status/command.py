@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
 from urllib.parse import quote
@@ -21,6 +21,7 @@ from kalypso_actions.commands.status.read import (
     cluster_states,
     held_since,
     read_pipeline,
+    started_rollbacks,
     unproposed_files,
 )
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
@@ -30,13 +31,14 @@ from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
-from kalypso_actions.model.github import CommitView, OpenIssue
+from kalypso_actions.model.github import ActiveRun, CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
 from kalypso_actions.promotion import waits as rules
 from kalypso_actions.promotion.environments import chain_gaps, in_order, previous_of
+from kalypso_actions.promotion.lost_starts import may_be_run_of
 from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict, overridden
 from kalypso_actions.promotion.start_records import (
     StartRecord,
@@ -75,7 +77,7 @@ def status(
     wanted = [context.environment(name, environments).name for name in inputs.environment]
     names = [name for name in in_order(environments) if not wanted or name in wanted]
     read = read_pipeline(context, [environments[name] for name in in_order(environments)])
-    summary = _Summary(context, read)
+    summary = _Summary(context, read, started_rollbacks(context))
     source = closing(reports or open_cluster_reports(inputs, context)) if inputs.clusters else None
     with source or nullcontext() as asked:
         entries = tuple(summary.entry(name, asked) for name in names)
@@ -128,9 +130,12 @@ def _with_since(
 class _Summary:
     """The entries of the environments."""
 
-    def __init__(self, context: CommandContext, read: Pipeline) -> None:
+    def __init__(
+        self, context: CommandContext, read: Pipeline, rollbacks: Sequence[ActiveRun]
+    ) -> None:
         self._context = context
         self._read = read
+        self._rollbacks = rollbacks
         self._branches = {each.environment.name: each for each in read.environments}
         self._declared: dict[str, Environment] = {
             name: each.environment for name, each in self._branches.items()
@@ -227,6 +232,11 @@ class _Summary:
             policy_url=self._policy_url(item),
             now=self._context.runtime.now(),
             held_since=held_since(self._context, item, policy) if is_shown and policy else {},
+            rollbacks=tuple(
+                run
+                for run in self._rollbacks
+                if may_be_run_of(run.title, "rollback", {"environment": name})
+            ),
             unproposed=()
             if proposals or not is_shown or self._closed_to_tree(item, tracked).is_fulfilled
             else unproposed_files(self._context, self._read, item),
@@ -251,10 +261,11 @@ class _Summary:
         """Return what keeps schedule from proposing, and people from merging, what the branch has.
 
         What cd has let in all the same goes on, as schedule decides it; whether labels open a
-        freeze is not read here.
+        freeze is not read here. A faulty policy stops cd alone.
         """
         commit = item.promoted_commit
-        verdict = self._closed(item, commit)
+        reasons = self._closed(item, commit).reasons
+        verdict = PolicyVerdict(tuple(each for each in reasons if each.rule != "policy"))
         if verdict.is_fulfilled or not commit or all(each == commit for each in tracked):
             return verdict
         view, name = self._read.control_plane.commits.get(commit), item.environment.name

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.clients.github import overviews
+from kalypso_actions.clients.github import GitHubError, overviews, workflows
 from kalypso_actions.commands.shared.cluster_reports import environment_tree, followed_tree, observe
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import gitops_branches, read_leniently
@@ -32,13 +32,16 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.cluster_reports import FollowedTree
-from kalypso_actions.model.github import RepositoryOverview
+from kalypso_actions.model.github import ActiveRun, RepositoryOverview
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.report.status_document import ClusterStateEntry
 from kalypso_actions.sources.source_tree import normalize, within
+
+ROLLBACK: Final = "rollback.yaml"
+"""The workflow file that people start to bring an environment back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class EnvironmentBranches:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """All that status reads; `gitops` has the GitOps repositories by `owner/name`."""
+    """The branches that status reads; `gitops` has the GitOps repositories by `owner/name`."""
 
     main: str
     environments: Sequence[EnvironmentBranches]
@@ -110,6 +113,15 @@ def read_pipeline(context: CommandContext, environments: Sequence[Environment]) 
         gitops,
         {place: tree for (place, _), tree in zip(existing, trees, strict=True)},
     )
+
+
+def started_rollbacks(context: CommandContext) -> tuple[ActiveRun, ...]:
+    """Return the runs of rollback that have not ended; none if the token may not read runs."""
+    try:
+        return workflows.newest_unfinished(context.github, context.control_plane, ROLLBACK)
+    except GitHubError as error:
+        context.runtime.log(f"Started rollbacks are not shown: {error.problem.message}")
+        return ()
 
 
 def _branches(context: CommandContext, environment: Environment) -> EnvironmentBranches:

@@ -405,20 +405,23 @@ def test_a_person_starts_the_workflow_and_follows_it(acme: Organisation, end: st
     started = len(acme.dispatches())
     sleep = acme.clock.sleep
     looks: list[float] = []
+    told: list[list[str]] = []
 
     def run_meanwhile(seconds: float) -> None:
         sleep(seconds)
         looks.append(seconds)
-        if len(looks) == 3:
-            with acme.sandbox.lock:
-                run = acme.sandbox.repository(CONTROL_PLANE).runs[-1]
+        with acme.sandbox.lock:
+            run = acme.sandbox.repository(CONTROL_PLANE).runs[-1]
+            run.title = "Roll back dev"
+            if len(looks) == 3:
                 run.status, run.conclusion = "completed", end
+        told.append(waits(acme, "of the rollback, which was started"))
 
     acme.clock.sleep = run_meanwhile  # type: ignore[method-assign]  # of this clock only
     read = at_terminal(acme, reason="incident 4711", chain="true")
     inputs = {"environment": "dev", "to": good, "chain": "true", "reason": "incident 4711"}
     assert acme.dispatches()[started:] == [Dispatch("rollback.yaml", inputs)]
-    assert len(looks) == 3
+    assert [len(each) for each in told] == [1, 1, 0]
     assert read.run_url.startswith(f"{acme.url()}/actions/runs/")
     assert [problem.message for problem in read.problems] == (
         [] if end == "success" else ["the run of rollback.yaml ended with failure"]
