@@ -35,6 +35,7 @@ from kalypso_actions.doctor_rules.workflow_steps import (
     missing_starts,
     step_faults,
     syntax_faults,
+    used_action,
 )
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.errors import Finding, Location
@@ -82,11 +83,13 @@ def workflow_faults(
     *,
     names: Collection[str] = (),
     default_files: Collection[str] | None = None,
+    branches: Collection[str] | None = None,
 ) -> Iterator[Finding]:
     """Yield what breaks the chain in the files of a branch that use our actions.
 
     `templates` are ours by path, `actions` what our actions take. `names` and `default_files` are
-    the names and paths of the workflows on the default branch; None if they are unknown.
+    the names and paths of the workflows on the default branch; None if they are unknown. `branches`
+    are those of all environments; None if they are unknown.
     """
     ours: list[WorkflowFile] = []
     for path, text in files.texts.items():
@@ -122,6 +125,7 @@ def workflow_faults(
         if path in templates
     }
     yield from (finding for _, finding in starts)
+    known_branches = None if branches is None else {default_branch, files.branch, *branches}
     for file in ours:
         template = templates.get(file.path)
         if template is not None:
@@ -133,7 +137,9 @@ def workflow_faults(
         yield from _workflow_runs(file, known, templates, absent)
         yield from _pull_requests_with_secrets(file)
         yield from _schedules(file)
-        yield from _expressions(file, template)
+        yield from _expressions(file, template, actions)
+        if known_branches is not None:
+            yield from _conditions(file, known_branches)
         yield from syntax_faults(file)
     yield from step_faults(ours, actions, templates)
 
@@ -426,7 +432,9 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _expressions(file: WorkflowFile, template: str | None) -> Iterator[Finding]:
+def _expressions(
+    file: WorkflowFile, template: str | None, actions: Mapping[str, OurAction]
+) -> Iterator[Finding]:
     """Report names in expressions that GitHub does not know: their value is empty.
 
     An input of our template that the file does not take is reported alone.
@@ -452,12 +460,15 @@ def _expressions(file: WorkflowFile, template: str | None) -> Iterator[Finding]:
                 f"write {near}" if near else f"the jobs are {', '.join(jobs)}",
                 EXPRESSION,
             )
-        ids = [get(step, "id") for step in items(get(job, "steps"))]
         needed = jobs if unknown else texts_of(get(job, "needs"))
         known = {
             "inputs": inputs,
             "needs": {name: _outputs(file, name) for name in needed},
-            "steps": {text_of(node): None for node in ids if node is not None},
+            "steps": {
+                text_of(get(step, "id")): actions.get(used_action(step))
+                for step in items(get(job, "steps"))
+                if get(step, "id") is not None
+            },
         }
         yield from _unknown_names(file, job, known)
 
@@ -472,12 +483,46 @@ def _outputs(file: WorkflowFile, name: str) -> list[str] | None:
 def _unknown_names(
     file: WorkflowFile, node: yaml.Node, known: Mapping[str, Collection[str]]
 ) -> Iterator[Finding]:
-    for key, value in texts_below(node, but="outputs"):
+    for key, value in texts_below(node):
         texts = _EXPRESSION.findall(value.value)
         if key == "if" and not texts:
             texts = [value.value]
         for text in texts:
             yield from _of_expression(file, value, text, known)
+
+
+_BRANCH: Final = r"github\.(?P<{0}>ref|ref_name|base_ref|event\.pull_request\.base\.ref)"
+_NAMED: Final = r"'(?P<{0}>[^']*)'"
+_IS_BRANCH: Final = re.compile(
+    rf"{_BRANCH.format('of')}\s*==\s*{_NAMED.format('name')}"
+    rf"|{_NAMED.format('first')}\s*==\s*{_BRANCH.format('second')}(?![\w.])",
+    re.IGNORECASE,
+)
+_HEADS: Final = "refs/heads/"
+
+
+def _conditions(file: WorkflowFile, branches: Collection[str]) -> Iterator[Finding]:
+    """Report conditions that only a branch fulfils which is none of these `branches`.
+
+    A file may be started on any branch by hand, but the chain starts it on these.
+    """
+    for key, node in texts_below(get(file.root, "jobs") or file.root):
+        match = _IS_BRANCH.search(node.value) if key == "if" and "||" not in node.value else None
+        if match is None:
+            continue
+        context, value = match["of"] or match["second"], match["name"] or match["first"] or ""
+        before = _HEADS if context.lower() == "ref" else ""
+        known = [f"{before}{name}" for name in sorted(branches)]
+        if value.lower() not in map(str.lower, known) and not value.startswith("refs/tags/"):
+            near = nearest(value.removeprefix(_HEADS), branches)
+            yield file.finding(
+                f"the condition is never true: github.{context} is never {value!r}",
+                node,
+                f"write '{before}{near}'"
+                if near
+                else f"known are {abbreviated(known, MAX_LISTED)}",
+                NOT_STARTED,
+            )
 
 
 def _of_expression(
@@ -518,11 +563,12 @@ def _members(
         of_context = known.get(context, ())
         if not isinstance(of_context, Mapping) or name not in of_context:
             continue  # an unknown name has its finding
-        of_job, output = of_context[name], match["output"] or match["quoted"]
+        of_member, output = of_context[name], match["output"] or match["quoted"]
         if key not in _MEMBERS[context]:
             place, value, values = f"{context}.{name}", match["key"], _MEMBERS[context]
-        elif key == "outputs" and output and of_job is not None:
-            place, value, values = f"{context}.{name}.outputs", output, of_job
+        elif key == "outputs" and output and of_member is not None:
+            values = of_member.outputs() if isinstance(of_member, OurAction) else of_member
+            place, value = f"{context}.{name}.outputs", output
         else:
             continue
         if value.lower() not in map(str.lower, values):

@@ -106,8 +106,8 @@ def text_of(node: yaml.Node | None) -> str:
     return str(node.value) if isinstance(node, yaml.ScalarNode) else ""
 
 
-def texts_below(node: yaml.Node, *, but: str = "") -> Iterator[tuple[str, yaml.ScalarNode]]:
-    """Yield the texts of a node, each with its key, or "" in a list; leave out the key `but`.
+def texts_below(node: yaml.Node) -> Iterator[tuple[str, yaml.ScalarNode]]:
+    """Yield the texts of a node, each with its key, or "" in a list.
 
     A node that aliases repeat comes once for each key: a file can repeat it a million times.
     """
@@ -123,5 +123,4 @@ def texts_below(node: yaml.Node, *, but: str = "") -> Iterator[tuple[str, yaml.S
         elif isinstance(each, yaml.SequenceNode):
             left += [("", item) for item in reversed(each.value)]
         elif isinstance(each, yaml.MappingNode):
-            entries = [(text_of(name), value) for name, value in reversed(each.value)]
-            left += [(name, value) for name, value in entries if not but or name != but]
+            left += [(text_of(name), value) for name, value in reversed(each.value)]

@@ -7,7 +7,7 @@ findings = syntax_faults(file)
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -37,8 +37,8 @@ from kalypso_actions.model.workflow_files import ACTIONS, FOLDER
 class OurAction:
     """What one of our actions takes, and what it needs.
 
-    `choices` are the values of inputs that have no others, `defaults` those of optional inputs.
-    `permissions` have the level and the reason of each permission that the job's token needs, where
+    `choices` are the values of inputs that have no others, `defaults` those of optional inputs;
+    `outputs` returns the names of its outputs, whose model is imported then. `permissions` have the level and the reason of each permission that the job's token needs, where
     the job runs in a control plane; `verify_only` those with the input `verify-only`.
     """
 
@@ -48,6 +48,7 @@ class OurAction:
     defaults: Mapping[str, str] = field(default_factory=dict)
     permissions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     verify_only: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    outputs: Callable[[], Collection[str]] = frozenset
 
 
 Actions = Mapping[str, OurAction]
@@ -69,6 +70,8 @@ class _Step(NamedTuple):
 
 _USES: Final = re.compile(rf"/actions/({ACTIONS})@")
 _ROOT: Final = re.compile(r"/kalypso-actions@")
+ROOT: Final = "start-schedule"
+"""The command that our action at the root runs in the templates."""
 EXPRESSION_START: Final = "${{"
 
 
@@ -77,12 +80,18 @@ def _steps(file: WorkflowFile) -> Iterator[_Step]:
         for step in items(get(job[1], "steps")):
             uses = get(step, "uses")
             inputs = {key.value: (key, value) for key, value in pairs(get(step, "with"))}
-            match = _USES.search(text_of(uses))
-            action = match[1] if match else ""
-            if not match and _ROOT.search(text_of(uses)) and "run" in inputs:
-                action = text_of(inputs["run"][1]).split(" ")[0]  # the action at the root
+            action = used_action(step)
+            if action == ROOT and "run" in inputs:
+                action = text_of(inputs["run"][1]).split(" ")[0]
             if action and uses is not None:
                 yield _Step(file, job, action, uses, inputs)
+
+
+def used_action(step: yaml.Node) -> str:
+    """Return the name of our action that a step uses, ROOT for that at the root, "" for none."""
+    uses = text_of(get(step, "uses"))
+    match = _USES.search(uses)
+    return match[1] if match else ROOT if _ROOT.search(uses) else ""
 
 
 def step_faults(
@@ -143,18 +152,27 @@ def _inputs(step: _Step, action: OurAction) -> Iterator[Finding]:
 _ACKNOWLEDGED: Final = re.compile(rf"#.*kalypso\.io/ignore:.*\b{UNPROTECTED}\b")
 
 
+_REVIEWED: Final = {
+    "cd": "promotes",
+    "check-promote": "promotes",
+    "rollback": "brings an environment back",
+}
+"""What the actions do in the job that has `environment:` in our templates."""
+
+
 def _without_reviewers(steps: Iterable[_Step]) -> Iterator[Finding]:
     """Report jobs that promote outside of a GitHub environment, unless a comment says why."""
     for step in steps:
         keys = {key.value for key, _ in pairs(step.job[1])}
         is_misspelled = bool(nearest("environment", keys - JOB_KEYS))
-        is_promoting = step.action == "cd" and step.value("verify-only") in {"", "false"}
+        is_promoting = step.action in _REVIEWED and step.value("verify-only") in {"", "false"}
         if not is_promoting or "environment" in keys or is_misspelled:
             continue
         if not _ACKNOWLEDGED.search(step.file.text):
             yield step.file.finding(
-                f"the job {step.job[0].value!r} promotes without environment: the required "
-                "reviewers of the GitHub environment are never asked",
+                f"the job {step.job[0].value!r} {_REVIEWED[step.action]} without environment: the "
+                "required reviewers of the GitHub environment are never asked, and its variables "
+                "and secrets are empty",
                 step.job[0],
                 "add environment: ${{ inputs.environment }} to the job; if the merge of the pull "
                 "request in the GitOps repository is enough approval, write the comment "

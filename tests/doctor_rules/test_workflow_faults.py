@@ -38,7 +38,7 @@ def told(
     files = BranchWorkflows("acme/control-plane", branch, texts)
     return [
         (f"{item.where.path.removeprefix(FOLDER)}:{item.where.line}", item.code, item.advice)
-        for item in faults_of_workflows(files, place, main)
+        for item in faults_of_workflows(files, place, main, branches=("dev", "stage"))
         if item.where
     ]
 
@@ -82,6 +82,12 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("cd", "environment: ${{ inputs.environment }}\n    permissions", "environment: {name: prod}\n    permissions"),
         ("cd", "\n    environment: ${{ inputs.environment }}\n", "\n    # The merge approves. kalypso.io/ignore: workflow-unprotected\n"),
         ("cd", "needs.verify.outputs.waiting-for ==", "needs.verify.result == 'success' && needs.verify.outputs['Waiting-For'] =="),
+        ("cd", "steps.verify.outputs.waiting-for }}", "steps.verify.outputs['Waiting-For'] }}\n      by: ${{ steps.verify.outcome }}"),
+        ("check-promote", "\n    environment: ${{ inputs.environment }}\n", "\n    # kalypso.io/ignore: workflow-unprotected\n"),
+        ("ci", "runs-on: ubuntu-latest", "if: github.ref == 'refs/heads/main' || github.ref == 'refs/heads/master'\n    runs-on: x"),
+        ("ci", "runs-on: ubuntu-latest", "if: github.base_ref == 'MAIN' && github.ref != 'refs/heads/master'\n    runs-on: x"),
+        ("ci", "runs-on: ubuntu-latest", "if: github.ref == 'refs/tags/v1'\n    runs-on: x"),
+        ("schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'dev'\n    runs-on: x"),
         ("schedule", "runs-on: ubuntu-latest", "strategy: {matrix: {a: [1]}}\n    runs-on: ${{ matrix.a }}"),
     ],
 )  # fmt: skip
@@ -95,6 +101,42 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
     return {**texts, path: texts[path].replace(old, new)}
 
 
+@breaks(
+    "outputs of actions and jobs are not looked up",
+    returning(workflow_faults._members, ()),
+    case="an output",
+)
+@breaks(
+    "a condition may name any branch",
+    returning(workflow_faults._conditions, ()),
+    case="branch that is not there",
+)
+@breaks(
+    "nobody needs to be asked",
+    returning(workflow_steps._without_reviewers, ()),
+    case="nobody is asked",
+)
+@breaks(
+    "forks get the secrets",
+    returning(workflow_faults._pull_requests_with_secrets, ()),
+    case="forks",
+)
+@breaks("every line of cron is good", returning(workflow_faults._fault_of_cron, ""), case="cron *")
+@breaks(
+    "a job may lack permissions",
+    returning(workflow_steps._permissions, ()),
+    case="may start nothing",
+)
+@breaks(
+    "ci and schedule may check different things",
+    returning(workflow_steps._differing_options, ()),
+    case="ci checks other manifests",
+)
+@breaks(
+    "every key of a workflow file is known",
+    returning(workflow_steps._unknown_keys, ()),
+    case="misspelled key",
+)
 @breaks(
     "a filter of other branches starts ci",
     returning(workflow_faults._excluding, None),
@@ -124,6 +166,16 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
         pytest.param("cd", "verify.outputs.waiting-for ==", "verify.output.waiting-for ==", "expression-unknown", "write needs.verify.outputs", id="a misspelled part of a job"),
         pytest.param("cd", "waiting-for: ${{ steps", "waiting: ${{ steps", "expression-unknown", "write needs.verify.outputs.waiting", id="a renamed output"),
         pytest.param("cd", "\n    environment: ${{ inputs.environment }}\n", "\n", "unprotected", UNREVIEWED, id="nobody is asked"),
+        pytest.param("check-promote", "\n    environment: ${{ inputs.environment }}\n", "\n", "unprotected", UNREVIEWED, id="nobody is asked whether it goes on"),
+        pytest.param("rollback", "\n    environment: ${{ inputs.environment }}\n", "\n", "unprotected", UNREVIEWED, id="nobody is asked whether it goes back"),
+        pytest.param("cd", "steps.verify.outputs.waiting-for", "steps.verify.outputs.waiting_for", "expression-unknown", "write steps.verify.outputs.waiting-for", id="an output that the action has not"),
+        pytest.param("cd", "steps.verify.outputs.waiting-for", "steps.verify.outputs['hold']", "expression-unknown", "known are changed, environment-commit, pull-request-number, pull-request-url, waiting-for", id="an output of another action"),
+        pytest.param("cd", "steps.verify.outputs.waiting-for", "steps.verfy.outputs.waiting-for", "expression-unknown", "write steps.verify", id="an unknown step of an output"),
+        pytest.param("preview", "if: ${{ !cancelled() }}", "if: steps.own.outputs.verdict", "expression-unknown", "known are none", id="a step without id"),
+        pytest.param("ci", "runs-on:", "if: github.ref == 'refs/heads/master'\n    runs-on:", "not-started", "known are refs/heads/dev, refs/heads/main, refs/heads/stage", id="a branch that is not there"),
+        pytest.param("ci", "runs-on:", "if: ${{ 'main' == github.ref }}\n    runs-on:", "not-started", "write 'refs/heads/main'", id="a branch without refs/heads/"),
+        pytest.param("ci", "runs-on:", "if: github.event.pull_request.base.ref == 'mian'\n    runs-on:", "not-started", "write 'main'", id="a misspelled branch"),
+        pytest.param("schedule", "        with:", "        if: github.ref_name == 'stages' && true\n        with:", "not-started", "write 'stage'", id="a step for another branch"),
         pytest.param("ci", "pull_request:", "pull_request_target:", "unprotected", "write pull_request, as in our template", id="secrets for forks"),
         pytest.param("preview", "pull_request:", "pull_request_target:", "unprotected", "write pull_request, as in our template", id="the preview of forks"),
         *(

@@ -16,14 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
 import kalypso_actions
-from kalypso_actions.commands.registry import COMMANDS, CONTROL_PLANE, Permission
+from kalypso_actions.commands.registry import COMMANDS, CONTROL_PLANE, ChainCommand, Permission
+from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.doctor_rules.workflow_faults import (
     misplaced_workflows,
     unstarted_branches,
@@ -75,11 +76,12 @@ def faults_of_workflows(
     main: str,
     names: Collection[str] = (),
     default_files: Collection[str] | None = None,
+    branches: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
     """Return what breaks the chain in the workflow files of a branch.
 
     `names` and `default_files` are the names and paths of the workflows on `main`, the default
-    branch; None if they are unknown.
+    branch, `branches` those of all environments; None if they are unknown.
     """
     if place == "control-plane" and default_files is None:
         default_files = files.texts
@@ -88,26 +90,36 @@ def faults_of_workflows(
     if place != "gitops":
         ours = dict(for_branch(ours, main))
     actions = our_actions("GitOps repositories" if place == "gitops" else CONTROL_PLANE)
-    faults = workflow_faults(files, ours, main, actions, names=names, default_files=default_files)
-    return tuple(faults)
+    return tuple(
+        workflow_faults(
+            files,
+            ours,
+            main,
+            actions,
+            names=names,
+            default_files=default_files,
+            branches=branches,
+        )
+    )
 
 
 def faults_of_branches(
     main: BranchWorkflows, environments: Iterable[BranchWorkflows]
 ) -> Iterator[Finding]:
     """Yield what breaks the chain in the workflow files of main and of environments' branches."""
-    of_main = faults_of_workflows(main, "control-plane", main.branch)
+    own = list(environments)
+    branches = [files.branch for files in own]
+    of_main = faults_of_workflows(main, "control-plane", main.branch, branches=branches)
     yield from of_main
     misplaced = [*misplaced_workflows(main)]
     yield from misplaced
     cannot = " cannot start "
     absent = {item.message.partition(cannot)[2] for item in of_main} - {""}
     names = workflow_names(main.texts.values())
-    own = list(environments)
     for files in own:
         place: Place = "control-plane-environment"
         known = None if misplaced else main.texts
-        for finding in faults_of_workflows(files, place, main.branch, names, known):
+        for finding in faults_of_workflows(files, place, main.branch, names, known, branches):
             if finding.message.partition(cannot)[2] not in absent:  # main has the finding
                 yield finding
     yield from unstarted_branches(main, own)
@@ -132,10 +144,15 @@ def our_actions(place: str = CONTROL_PLANE) -> Mapping[str, OurAction]:
             },
             _needed(command.permissions, place),
             _needed(command.verify_only, place),
+            partial(_outputs, command),
         )
         for name, command in COMMANDS.items()
         if command.icon or name == "start-schedule"
     }
+
+
+def _outputs(command: ChainCommand) -> Collection[str]:
+    return command.document.OUTPUTS if command.icon else SET_UP_OUTPUTS
 
 
 def _required(model: type[BaseModel]) -> Iterator[str]:
