@@ -72,7 +72,8 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         )
         main = ControlPlaneBranches.among(readings).main
         positions = [
-            _position(reading, clone, reader, is_main=reading is main) for reading in readings
+            None if reading is main else _position(reading, main, clone, reader)
+            for reading in readings
         ]
         clones = context.clones() if any(item and item.fault for item in positions) else {}
         absent = partial(_absent_commit, clones=clones, programs=context.programs)
@@ -271,16 +272,16 @@ def _branches(url: str, reader: Reader) -> dict[RepositoryPath, Environment | No
 
 
 def _position(
-    reading: Reading, clone: CurrentClone | None, reader: Reader, *, is_main: bool
+    reading: Reading, main: Reading | None, clone: CurrentClone | None, reader: Reader
 ) -> BranchPosition | None:
     """Return the position on main of the commit that an environment's branch names."""
-    # Main has a BaseRepo only by mistake.
-    base = None if is_main else main_base(reading)
+    base = main_base(reading)
     revision = reading.revision
     repository = str(clone.path) if clone else revision.repository if revision.commit else ""
     if not repository or base is None or base.commit is None:
         return None
-    return reader.repositories.position(repository, base.source.branch, base.commit)
+    branch = main.revision.branch if main else ""
+    return reader.repositories.position(repository, branch or base.source.branch, base.commit)
 
 
 def _absent_commit(

@@ -83,13 +83,13 @@ def workflow_faults(
     *,
     names: Collection[str] = (),
     default_files: Collection[str] | None = None,
-    branches: Collection[str] | None = None,
+    branches: Collection[str] = (),
 ) -> Iterator[Finding]:
     """Yield what breaks the chain in the files of a branch that use our actions.
 
     `templates` are ours by path, `actions` what our actions take. `names` and `default_files` are
     the names and paths of the workflows on the default branch; None if they are unknown. `branches`
-    are those of all environments; None if they are unknown.
+    are those of all environments, if they are known.
     """
     ours: list[WorkflowFile] = []
     for path, text in files.texts.items():
@@ -125,7 +125,7 @@ def workflow_faults(
         if path in templates
     }
     yield from (finding for _, finding in starts)
-    known_branches = None if branches is None else {default_branch, files.branch, *branches}
+    known_branches = {default_branch, files.branch, *branches} if branches else ()
     for file in ours:
         template = templates.get(file.path)
         if template is not None:
@@ -138,8 +138,7 @@ def workflow_faults(
         yield from _pull_requests_with_secrets(file)
         yield from _schedules(file)
         yield from _expressions(file, template, actions)
-        if known_branches is not None:
-            yield from _conditions(file, known_branches)
+        yield from _conditions(file, known_branches)
         yield from syntax_faults(file)
     yield from step_faults(ours, actions, templates)
 
@@ -502,11 +501,11 @@ _HEADS: Final = "refs/heads/"
 
 
 def _conditions(file: WorkflowFile, branches: Collection[str]) -> Iterator[Finding]:
-    """Report conditions that only a branch fulfils which is none of these `branches`.
+    """Report conditions that only a branch fulfils which is none of these; none: all unknown.
 
     A file may be started on any branch by hand, but the chain starts it on these.
     """
-    for key, node in texts_below(get(file.root, "jobs") or file.root):
+    for key, node in texts_below(get(file.root, "jobs") or file.root) if branches else ():
         match = _IS_BRANCH.search(node.value) if key == "if" and "||" not in node.value else None
         if match is None:
             continue
@@ -565,7 +564,8 @@ def _members(
             continue  # an unknown name has its finding
         of_member, output = of_context[name], match["output"] or match["quoted"]
         if key not in _MEMBERS[context]:
-            place, value, values = f"{context}.{name}", match["key"], _MEMBERS[context]
+            place, value = f"{context}.{name}", match["key"]
+            values: Collection[str] = _MEMBERS[context]
         elif key == "outputs" and output and of_member is not None:
             values = of_member.outputs() if isinstance(of_member, OurAction) else of_member
             place, value = f"{context}.{name}.outputs", output

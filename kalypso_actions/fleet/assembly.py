@@ -79,6 +79,9 @@ def assemble(
     return assembled, diagnostics
 
 
+MOST_REMOVED: Final = 20
+"""Paths in the command that removes the files of main: as many as a line can show."""
+
 OF_ENVIRONMENTS: Final = ("BaseRepo", "GitOpsRepo")
 """The kinds of documents that belong to the branch of an environment alone."""
 
@@ -133,13 +136,14 @@ def _merged_into_environment(environment: str, copies: Sequence[Document]) -> Fi
     paths = list(dict.fromkeys(document.where.path for document in copies))
     return Finding(
         f"the branch of environment {environment!r} has {counted(len(copies), 'document')} of main "
-        f"at the same paths, such as {_document(copies[-1])}: main has been merged into it. These "
-        f"win over main's: Templates and configuration of {environment} stay as they are, whatever "
-        "is promoted",
+        f"at the same paths, such as {_document(copies[-1])}: main has been merged into it, or it "
+        f"was made from main. These win over main's: Templates and configuration of {environment} "
+        "stay as they are, whatever is promoted",
         copies[0].where,
-        "undo the merge on the environment's branch: git revert -m 1 COMMIT_OF_THE_MERGE; or "
-        "remove main's files there, also its Environments: git rm "
-        f"{abbreviated(paths, MAX_LISTED)}. A promotion, which cd makes, brings changes of main",
+        "remove main's files on the environment's branch, also its Environments: git rm -r "
+        f"--ignore-unmatch .environments {' '.join(paths[:MOST_REMOVED])}"
+        f"{' …' if paths[MOST_REMOVED:] else ''}; after a merge alone, git revert -m 1 "
+        "COMMIT_OF_THE_MERGE does the same. A promotion, which cd makes, brings changes of main",
         "branch-merged",
         related=tuple(document.where for document in copies),
         level="warning",

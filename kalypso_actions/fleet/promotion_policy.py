@@ -222,7 +222,12 @@ class PromotionPolicyResource(Resource):
             checks=tuple(model.RequiredCheck(c.name, c.source) for c in spec.requires.checks),
             queue=spec.queue,
             freezes=tuple(freezes),
-            holds=tuple(model.Hold(h.reason, h.by, h.until, h.at or "") for h in spec.holds),
+            holds=tuple(
+                model.Hold(
+                    h.reason, h.by, h.until, h.at or "", document.at("spec", "holds", number)
+                )
+                for number, h in enumerate(spec.holds)
+            ),
             where=document.where,
             places={
                 name: document.at("spec", "requires", "deployed", number)

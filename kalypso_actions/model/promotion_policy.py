@@ -50,6 +50,7 @@ class Hold:
     by: str
     until: datetime | None = None
     at: str = ""
+    where: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,8 @@ class ValueRule:
             elif type(value) is int and self.range:
                 least, largest = self.range
                 if not least <= value <= largest:
-                    yield self._fault(path, f"{value} is not between {least} and {largest}")
+                    fault = self._fault(path, f"{value} is not between {least} and {largest}")
+                    yield fault._replace(is_certain=self.certain)
             elif isinstance(value, str):
                 yield from self._of_text(path, value)
 

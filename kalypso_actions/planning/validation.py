@@ -117,7 +117,7 @@ def validate_control_plane(
         found.problems.append(Problem(message, where, advice, "documents-missing"))
     branches = ControlPlaneBranches.among(readings)
     _add_checks_of_branches(branches, found, main_commit)
-    view = branches.view(registered, found, options.delivery)
+    view = branches.view(registered, found, options.delivery, now)
     of_fleet = check_fleet(view)
     left_out = [item for item in of_fleet if item.code == "application-missing"]
     others = [item for item in of_fleet if item.code != "application-missing"]

@@ -35,6 +35,8 @@ _PLACEHOLDER: Final = re.compile(r"[$<{%*@/]|\.\.\.|…|x+\Z", re.IGNORECASE)
 
 KEY_ADVICE: Final = "write letters, digits, '-', '_' and '.' only, at most 253"
 
+_ENTRY: Final = re.compile(r"(?:^| )(?:-|[\w./-]+:)(?= )")
+"""The beginning of an entry of a mapping or list in a text of one line."""
 _SEPARATORS: Final = str.maketrans("", "", "-_. ")
 
 
@@ -104,7 +106,9 @@ def config_map_notes(config_map: ConfigMap) -> Iterator[Problem]:
     """Yield a note for each value of one line with a line break or blanks at its ends."""
     for key, text in _values(config_map):
         line = text.removesuffix("\n")
-        if line != text and line.strip() and "\n" not in line and parse_value(text) == text:
+        is_folded = len(_ENTRY.findall(line)) > 1  # a mapping behind >, which has a warning
+        is_line = line != text and line.strip() and "\n" not in line and not is_folded
+        if is_line and parse_value(text) == text:
             yield Problem(
                 f"ConfigMap {config_map.name!r}: {key} is one line that ends with a line break",
                 config_map.at(key),

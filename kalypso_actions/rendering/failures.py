@@ -89,11 +89,24 @@ _OF_ANOTHER: Final = re.compile(
     r"can't evaluate field (\w+) in type .*|nil pointer evaluating .*\.(\w+)", re.DOTALL
 )
 _FUNCTION: Final = re.compile(r'function "(\w+)" not defined')
+_HELPER: Final = re.compile(r'template (".*") not defined')
 UNCLOSED: Final = re.compile(r"unclosed action started at [^:]*:(?P<line>\d+)")
 _RANGE: Final = re.compile(r"range can't iterate over (.*)", re.DOTALL)
 _LIST_ADVICE: Final = "write a list where the value is set, or print it without range"
 _SHOWN: Final = 60
 _CALL: Final = re.compile(r"error calling (?P<function>\w+): (?P<reason>.*)", re.DOTALL)
+
+
+def _undefined(fault: str) -> tuple[str, str] | None:
+    """Return words and advice for a function or helper that is not defined."""
+    function, helper = _FUNCTION.fullmatch(fault), _HELPER.fullmatch(fault)
+    if function:
+        close = nearest(function[1], (*BUILTINS, *FUNCTIONS))
+        return f": {fault}", f"did you mean {close}?" if close else ""
+    if helper:
+        words = f": the template {helper[1]} is not defined in this text of manifests"
+        return words, f"write {{{{ define {helper[1]} }}}} into it: its own text alone has it"
+    return None
 
 
 def in_plain_words(message: str) -> tuple[str, str]:
@@ -113,10 +126,9 @@ def in_plain_words(message: str) -> tuple[str, str]:
         known = ", ".join(f".{name}" for name in FIELDS)
         advice = f"did you mean .{close}?" if close else f"fields: {known}"
         return f": no assignment has the field .{field[1]}", advice
-    function = _FUNCTION.fullmatch(fault)
-    if function:
-        close = nearest(function[1], (*BUILTINS, *FUNCTIONS))
-        return f": {fault}", f"did you mean {close}?" if close else ""
+    undefined = _undefined(fault)
+    if undefined:
+        return undefined
     looped, call = _RANGE.fullmatch(fault), _CALL.fullmatch(fault)
     if looped:
         value = repr(looped[1][:_SHOWN])

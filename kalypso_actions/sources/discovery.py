@@ -317,8 +317,8 @@ class _Search:
     contents: Mapping[str, bytes]
     built: Mapping[str, bytes]
     parsed: ParsedContents
-    sources: list[tuple[str, bytes, bool]] = field(default_factory=list)
-    """Path and content of each file, and whether it is the output of kustomize instead."""
+    sources: list[tuple[str, bytes, Location | None]] = field(default_factory=list)
+    """Path and content of each file; for the output of kustomize, what made the build necessary."""
     problems: list[Problem] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     wanted: set[str] = field(default_factory=set)
@@ -355,17 +355,20 @@ class _Search:
             builds = tuple(self.builds[folder] for folder in sorted(self.builds))
             return Discovery(wanted=frozenset(self.wanted), builds=builds)
         documents: list[Document] = []
-        files = {path for path, _, is_build in self.sources if not is_build}
+        files = {path for path, _, built_by in self.sources if built_by is None}
         self.warnings.extend(paths_alike(self.repository, files))
-        for path, content, is_build in sorted(self.sources):
-            where = self._at(path)
-            parsed = self.parsed.objects(where, content)
+        for path, content, built_by in sorted(self.sources, key=lambda source: source[0]):
+            parsed = self.parsed.objects(self._at(path), content)
+            if self.parsed.limits is None and not content.strip():
+                advice = "restore it from the branch's history, or remove it"
+                empty = Problem("the file is empty", self._at(path), advice, "file-empty")
+                self.warnings.append(empty)
             self.problems.extend(parsed.problems)
             self.warnings.extend(parsed.warnings)
-            if is_build:
+            if built_by:
                 # Lines of kustomize's output do not exist in the repository.
                 documents.extend(
-                    replace(document, where=where, marks={}, blocks={})
+                    replace(document, where=built_by, marks={}, blocks={})
                     for document in parsed.documents
                 )
             else:
@@ -452,7 +455,7 @@ class _Search:
         if self._add_once(path, where):
             content = self._content(path)
             if content is not None:
-                self.sources.append((path, content, False))
+                self.sources.append((path, content, None))
 
     def _add_once(self, path: str, where: Location) -> bool:
         """Return False, with a problem, if the path was included before."""
@@ -552,7 +555,7 @@ class _Search:
     def _build(self, folder: str, kustomization: Kustomization) -> None:
         path = self.tree.kustomizations(folder)[0]
         if folder in self.built:
-            self.sources.append((path, self.built[folder], True))
+            self.sources.append((path, self.built[folder], kustomization.where))
             return
         files = self._files_of_build(folder, kustomization)
         if files is not None:

@@ -29,6 +29,11 @@ MAX_SIZE: Final = 10 << 20
 """Characters and values of a document with aliases, each of which counts."""
 MAX_DEPTH: Final = 100
 LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+GIT_CRYPT: Final = b"\0GITCRYPT\0"
+"""The beginning of a file that git-crypt has encrypted.
+
+https://github.com/AGWA/git-crypt/blob/master/commands.cpp
+"""
 MAX_PROBLEMS: Final = 100
 
 # libyaml is several times faster, if PyYAML was built with it; the events are the same.
@@ -41,6 +46,8 @@ SEPARATOR: Final = re.compile(r"^---(?=\s|$)", re.MULTILINE)
 CONFLICT: Final = re.compile(r"^<{7} .*$(?=[\s\S]*^={7}$[\s\S]*^>{7} )", re.MULTILINE)
 """Matches the first marker that git writes where two changes meet."""
 MAX_SYNTAX_ERRORS: Final = 10
+ENTRY: Final = re.compile(r"\s*(?:- |[\w./-]+:(?:\s|$))")
+"""The beginning of an entry of a mapping or list."""
 INDENTING_TAB: Final = re.compile(" *\t")
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -83,6 +90,11 @@ def read_text(content: bytes, where: Location) -> str | Problem:
         message = "the file is a pointer of Git LFS, which is not followed"
         advice = "store the file in git itself: remove its pattern from .gitattributes, and add it"
         return Problem(message, where, advice, "file-lfs-pointer")
+    if content.startswith(GIT_CRYPT):
+        message = "the file is encrypted by git-crypt, and nothing decrypts it"
+        advice = "remove its pattern from .gitattributes, and add the file again; keep secrets "
+        advice += "where the application reads them, and name a place, not a value"
+        return Problem(message, where, advice, "file-not-utf-8")
     try:
         return _decode(content)
     except UnicodeDecodeError as error:
@@ -156,7 +168,7 @@ class _Composer:
         The documents behind such an error begin at the next separator.
         """
         documents: list[Document] = []
-        self.lines = text.split("\n") if "|" in text else []
+        self.lines = text.split("\n") if "|" in text or ">" in text else []
         rest: str | None = text
         while rest is not None:
             rest = self._compose(rest, text, documents)
@@ -247,12 +259,25 @@ class _Composer:
             value = self._scalar(event)
             if event.style == "|":
                 self.blocks[path] = self._text_column(event)
+            elif event.style == ">" and path[:1] == ("data",):
+                self._check_folded(event, path)
         elif isinstance(event, yaml.SequenceStartEvent):
             value = self._sequence(path)
         else:
             value = self._mapping(path)
         self.size += 1
         return value
+
+    def _check_folded(self, event: yaml.ScalarEvent, path: Path) -> None:
+        """Warn of a mapping or list whose lines become one text."""
+        last = event.end_mark.line if event.end_mark else 0
+        lines = [line for line in self.lines[_mark(event)[0] : last] if line.strip()]
+        if len(lines) > 1 and all(map(ENTRY.match, lines)):
+            message = (
+                f"{path[-1]}: > joins these {len(lines)} lines to one text: {event.value[:60]!r}"
+            )
+            where, advice = self._at(_mark(event)), "write | to keep the lines"
+            self.warnings.append(Problem(message, where, advice, "config-value-folded"))
 
     def _text_column(self, event: yaml.ScalarEvent) -> int:
         """Return the column of the first character of a literal block scalar; 0 if unknown."""

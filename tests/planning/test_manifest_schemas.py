@@ -172,6 +172,11 @@ def test_memory_of_less_than_a_megabyte_in_thousandths_is_doubtful(
     assert faults(version, name, spec=spec) == [(path, False)]
 
 
+def test_a_node_port_of_another_range_is_doubtful() -> None:
+    ports = [{"port": 80, "nodePort": 30080}, {"port": 81, "nodePort": 8080}, {"port": 82}]
+    assert faults("v1", "Service", spec={"ports": ports}) == [("spec.ports.1.nodePort", False)]
+
+
 def test_a_comparison_names_both_values() -> None:
     limits = [{"type": "Container", "default": {"memory": "2Gi"}, "max": {"memory": "1Gi"}}]
     body = {"apiVersion": "v1", "kind": "LimitRange", **META, "spec": {"limits": limits}}

@@ -153,6 +153,7 @@ def test_characters_of_texts_for_people(text: str) -> None:
         (" a\n b\n", False),
         ("\n", False),
         ("a: b\n", False),
+        ("level: info format: json\n", False),
     ],
 )
 def test_one_line_that_ends_with_a_line_break(text: str, is_noted: bool) -> None:

@@ -77,6 +77,12 @@ GO = 'template: template:3:7: executing "template" at '
             "did you mean quote?",
             id="a function that does not exist",
         ),
+        pytest.param(
+            f'{GO}<{{{{template "labels" .}}}}>: template "labels" not defined',
+            ': the template "labels" is not defined in this text of manifests',
+            'write {{ define "labels" }} into it: its own text alone has it',
+            id="a helper of another text",
+        ),
         pytest.param("'Wrkload' is undefined", ": 'Wrkload' is undefined", "", id="Jinja2"),
     ],
 )

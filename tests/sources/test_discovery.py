@@ -125,6 +125,15 @@ def test_path_that_is_no_folder_is_a_problem(root: str, name: str) -> None:
     assert texts(discovery.problems) == [f"{root}:0: the path {root!r} is a {name}, not a folder"]
 
 
+def test_a_file_that_was_emptied() -> None:
+    found = files("a.yaml", "c.yaml") | {"b.yaml": "", "d.yaml": " \n\n", "e.yaml": "# off\n"}
+    warnings = discovered(found).warnings
+    assert [(item.code, item.where and item.where.path) for item in warnings] == [
+        ("file-empty", "b.yaml"),
+        ("file-empty", "d.yaml"),
+    ]
+
+
 def test_empty_repository_holds_nothing() -> None:
     discovery = discovered({})
     assert (discovery.documents, discovery.problems) == ((), ())

@@ -164,7 +164,7 @@ def test_built_objects_have_the_place_of_their_kustomization() -> None:
     )
     assert names(discovery) == ["x-a", "x-b", "b"]
     where = discovery.documents[1].at("metadata", "name")
-    assert (where.path, where.line) == ("app/kustomization.yaml", 0)
+    assert (where.path, where.line) == ("app/kustomization.yaml", 5)
     assert discovery.builds == ()
 
 

@@ -159,6 +159,25 @@ def test_anchors_end_with_their_document() -> None:
     assert problem.advice.startswith("anchors end with their document")
 
 
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("data:\n  A: >\n    level: info\n    format: json\n", True),
+        ("data:\n  A: >-\n\n    - a\n\n    - b: c\n  B: x\n", True),
+        ("data:\n  A: |\n    level: info\n    format: json\n", False),
+        ("data:\n  A: >\n    level: info\n", False),
+        ("data:\n  A: >\n    Note: we restart\n    at three.\n", False),
+        ("spec:\n  A: >\n    level: info\n    format: json\n", False),
+        (">\n  a: b\n  c: d\n", False),
+    ],
+)
+def test_a_mapping_that_is_joined_to_one_line(text: str, is_told: bool) -> None:
+    warnings = parse(text).warnings
+    assert [(item.code, item.where and item.where.line) for item in warnings] == [
+        ("config-value-folded", 2)
+    ] * is_told
+
+
 def test_alias_as_a_key() -> None:
     assert body("a: &x name\n*x : 1\n&y k: 2\nb: *y\n") == {
         "a": "name",
@@ -452,12 +471,13 @@ def test_encodings_and_line_ends(content: bytes, value: str) -> None:
             0,
             "the file is a pointer of Git LFS, which is not followed",
         ),
+        (b"\0GITCRYPT\0\x9f\x01", 0, "the file is encrypted by git-crypt, and nothing decrypts it"),
         (b"a: \xff\n", 1, "the file is not UTF-8 (byte 3)"),
         (b"a: 1\nb: \xc3", 2, "the file is not UTF-8 (byte 8)"),
         (b"\xff\xfea", 1, "the file is not UTF-8 (byte 2)"),
         (b"#" * (MAX_BYTES + 1), 0, "the file has 64.0 MiB, but the limit is 64 MiB"),
     ],
-    ids=["Git LFS", "Latin-1", "a half character", "half UTF-16", "too large"],
+    ids=["Git LFS", "git-crypt", "Latin-1", "a half character", "half UTF-16", "too large"],
 )
 def test_bytes_that_are_no_text(content: bytes, line: int, message: str) -> None:
     problem = read_text(content, Location("repo", "x.yaml"))

@@ -76,12 +76,12 @@ def faults_of_workflows(
     main: str,
     names: Collection[str] = (),
     default_files: Collection[str] | None = None,
-    branches: Collection[str] | None = None,
+    branches: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Return what breaks the chain in the workflow files of a branch.
 
     `names` and `default_files` are the names and paths of the workflows on `main`, the default
-    branch, `branches` those of all environments; None if they are unknown.
+    branch; None if they are unknown. `branches` are those of all environments, if they are known.
     """
     if place == "control-plane" and default_files is None:
         default_files = files.texts

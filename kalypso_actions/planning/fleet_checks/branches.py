@@ -6,6 +6,7 @@ import dataclasses
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from kalypso_actions.errors import Location, Problem
@@ -89,6 +90,7 @@ class ControlPlaneBranches:
         registered: Registered,
         diagnostics: Diagnostics,
         delivery: DeliveryRules = DELIVERY,
+        now: datetime | None = None,
     ) -> FleetView:
         """Return the fleets that can be checked, with the Workloads of registered repositories.
 
@@ -99,7 +101,7 @@ class ControlPlaneBranches:
         scopes = [
             scope
             for name, own in self.own.items()
-            if (scope := _scope(name, own, self.main, registered, delivery, diagnostics))
+            if (scope := _scope(name, own, self.main, registered, delivery, diagnostics, now))
         ]
         diagnostics.notes += _unread(scopes, registered)
         is_complete = bool(scopes) and len(scopes) == len(self.environments)
@@ -168,6 +170,7 @@ def _scope(
     registered: Registered,
     delivery: DeliveryRules,
     diagnostics: Diagnostics,
+    now: datetime | None,
 ) -> FleetScope | None:
     """Return the scope of an environment, and add what is wrong with registered repositories.
 
@@ -216,6 +219,7 @@ def _scope(
             for item in fleet.registrations
             if (fault := registered.get(item.source, NOT_READ).fault)
         },
+        now=now,
     )
 
 

@@ -87,7 +87,7 @@ def _check_targets(
 
     Return the corrected policy if a label or value is misspelled.
     """
-    unknown_workspace = _unknown_workspace(policy, scopes)
+    unknown_workspace = _unknown_workspace(policy, scopes, view)
     if unknown_workspace:
         close, warning = unknown_workspace
         # A registration without workspace, which has its own problem, may belong to this workspace.
@@ -202,13 +202,26 @@ def _unknown_value(
     )
 
 
-def _unknown_workspace(policy: CompiledPolicy, scopes: Scopes) -> tuple[str, Problem] | None:
+def _unknown_workspace(
+    policy: CompiledPolicy, scopes: Scopes, view: FleetView
+) -> tuple[str, Problem] | None:
     """Return the workspace that was probably meant, "" for none, and the warning."""
     if not policy.workspace or any(policy.workspace in scope.workspaces for scope in scopes):
         return None
     known = sorted(set[str]().union(*(scope.workspaces for scope in scopes)))
     close = nearest(policy.workspace, known)
     suggestion = f"did you mean {close}? " if close else ""
+    of_others = (
+        (scope.environment, item)
+        for scope in view.scopes
+        for item in scope.fleet.registrations
+        if item.workspace == policy.workspace
+    )
+    for environment, item in of_others:
+        suggestion = (
+            f"the WorkloadRegistration {item.name!r} is on the branch of {environment} alone "
+            f"({item.where.path}): move it to main. "
+        )
     return close, Problem(
         f"SchedulingPolicy {policy.name!r} selects no deployment target: no WorkloadRegistration "
         f"has the workspace {policy.workspace!r}",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import UTC
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PromotionPolicy
-from kalypso_actions.planning.fleet_checks.scope import FleetView
+from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.promotion.environments import (
     in_order,
     near_environment,
@@ -29,6 +30,8 @@ def check_promotion(view: FleetView, diagnostics: Diagnostics) -> None:
     if view.environments:
         diagnostics.problems += _unknown_environments(policies, view.environments)
         diagnostics.problems += _later_environments(policies, view.environments)
+    for scope in view.scopes:
+        diagnostics.notes += _ended_holds(scope)
     for name, policy in policies.items():
         diagnostics.warnings += _endless_freezes(name, policy)
 
@@ -66,6 +69,19 @@ def _later_environments(
             else f"remove {later} from spec.requires.deployed: no environment is before {name}",
             "policy-environment-later",
         )
+
+
+def _ended_holds(scope: FleetScope) -> Iterator[Problem]:
+    policy = scope.policy.policy
+    for hold in policy.holds if policy and scope.now else ():
+        if hold.until and scope.now and hold.until <= scope.now:
+            yield Problem(
+                f"the hold {hold.reason!r} of {scope.environment!r} ended at "
+                f"{hold.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}: it holds nothing",
+                hold.where or policy.where if policy else None,
+                "write a later end, or remove it",
+                "policy-hold-ended",
+            )
 
 
 def _endless_freezes(environment: str, policy: PromotionPolicy) -> Iterator[Problem]:

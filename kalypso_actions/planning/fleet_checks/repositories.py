@@ -16,6 +16,7 @@ from kalypso_actions.model.kinds import (
     Environment,
     GitOpsRepo,
     RepositoryPath,
+    WorkloadRegistration,
 )
 from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.nearest import misspelled
@@ -92,10 +93,14 @@ def missing_repositories(
     subject = f"the branch of environment {environment!r} has no BaseRepo"
     if base_repos:
         other = base_repos[0]
+        is_built = not other.marks  # kustomize has written it
         yield Problem(
-            f"{subject} named {MAIN_BASE_REPO!r}, but one named {other.name!r}",
+            f"{subject} named {MAIN_BASE_REPO!r}, but one named {other.name!r}"
+            + (" by kustomize" if is_built else ""),
             other.at("metadata", "name"),
-            f"rename it to {MAIN_BASE_REPO}",
+            "remove namePrefix and nameSuffix, which rename all objects"
+            if is_built and MAIN_BASE_REPO in other.name
+            else f"rename it to {MAIN_BASE_REPO}",
             BASE_REPO_MISSING,
         )
         return
@@ -260,12 +265,14 @@ def check_places(view: FleetView, diagnostics: Diagnostics) -> None:
     # A command about one environment has its scope first; the text is the same for all commands.
     for scope in sorted(view.scopes, key=lambda scope: scope.environment):
         for repo in scope.fleet.gitops_repos:
-            diagnostics.problems += _in_control_plane(repo, scope, environments)
+            in_control_plane = [*_in_control_plane(repo, scope, environments)]
+            diagnostics.problems += in_control_plane
             try:
                 gitops_folder(repo.target.path, repo.at("path"))
             except KalypsoError as error:
                 diagnostics.problems += error.problems
-            diagnostics.warnings += _improbable_place(repo, scope, view)
+            if not in_control_plane:
+                diagnostics.warnings += _improbable_place(repo, scope, view)
             repository, branch, path = _written_place(repo.target)
             if repository:
                 own = _GitOpsPlace(scope.environment, repo)
@@ -396,7 +403,21 @@ def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> I
         for item in other.fleet.gitops_repos
     ]
     is_free = branch in environments or not (others and all(others))
-    if not is_free and misspelled(branch, [scope.environment]):
+    read = _read_from(repo, view)
+    if read:
+        yield Problem(
+            f"GitOpsRepo {repo.name!r} writes to the branch {branch!r}, from which the application "
+            f"{read.name!r} is read: manifests of the environment come between people's files",
+            repo.at("branch"),
+            "name a branch, or a path, that has nothing else"
+            if branch == scope.environment
+            else f"write branch: {scope.environment}, or a path that has nothing else",
+            "gitops-branch-misspelled",
+            related=(read.source_where,),
+        )
+    elif not is_free and (
+        misspelled(branch, [scope.environment]) or branch in _main_branches(scope)
+    ):
         yield Problem(
             f"GitOpsRepo {repo.name!r} names the branch {branch!r}, while all other environments "
             "write to branches of their names",
@@ -417,6 +438,23 @@ def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> I
             f"name a repository on {servers[1]}",
             "gitops-repo-other-server",
         )
+
+
+def _read_from(repo: GitOpsRepo, view: FleetView) -> WorkloadRegistration | None:
+    """Return the registration whose folder is in the folder that a GitOpsRepo writes to."""
+    written = _written_place(repo.target)
+    for scope in view.scopes:
+        for registration in scope.fleet.registrations:
+            read = _written_place(registration.source)
+            is_inside = posixpath.commonpath((written[2], read[2])) == written[2]
+            if written[0] and read[:2] == written[:2] and is_inside:
+                return registration
+    return None
+
+
+def _main_branches(scope: FleetScope) -> list[str]:
+    """Return the name of main, which is hardly the branch of an environment elsewhere."""
+    return [base.source.branch for base in scope.fleet.base_repos if base.name == MAIN_BASE_REPO]
 
 
 def _written_place(place: RepositoryPath) -> _Place:

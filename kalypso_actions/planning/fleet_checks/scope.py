@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -54,7 +55,7 @@ class FleetScope:
     `fleet` has their targets for the environment. `own` are the kinds and names of the documents on
     its own branch; all others come from its base repositories. `unread` are the registrations whose
     Workloads are unknown; `missing` has, by name, why some of them have never been in the fleet.
-    `policy` is its PromotionPolicy.
+    `policy` is its PromotionPolicy; holds have ended by `now`, if that is known.
     """
 
     fleet: Fleet
@@ -63,6 +64,7 @@ class FleetScope:
     unread: tuple[WorkloadRegistration, ...] = ()
     missing: Mapping[str, Problem] = field(default_factory=dict)
     policy: PolicyReading = field(default_factory=PolicyReading)
+    now: datetime | None = None
 
     @classmethod
     def of(
@@ -72,6 +74,8 @@ class FleetScope:
         workloads: Iterable[Workload],
         unread: Iterable[WorkloadRegistration] = (),
         missing: Mapping[str, Problem] | None = None,
+        *,
+        now: datetime | None = None,
     ) -> FleetScope:
         """Add Workloads to a fleet without any; `own` is the environment's own branch."""
         read = tuple(workloads)
@@ -89,6 +93,7 @@ class FleetScope:
             tuple(unread),
             missing or {},
             promotion_policy(own.policies, own.policy_problems),
+            now,
         )
 
     @property
@@ -268,6 +273,7 @@ def scope_of(fleet: Fleet, snapshot: Snapshot) -> FleetScope | None:
             if not item.is_readable and _is_new(item.registration, snapshot)
         },
         promotion_policy(snapshot.own.policies, snapshot.own.policy_problems),
+        snapshot.now,
     )
 
 
@@ -296,7 +302,7 @@ def _other_scope(environment: str, own: Reading, snapshot: Snapshot) -> FleetSco
     unread = [item for item in assembled.registrations if item.source not in read]
     unread += [item.registration for item in known if _lacks_targets(item)]
     workloads = (workload for item in known for workload in item.workloads)
-    return FleetScope.of(assembled, own, workloads, unread)
+    return FleetScope.of(assembled, own, workloads, unread, now=snapshot.now)
 
 
 def _lacks_targets(reading: RegistrationReading) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from textwrap import dedent
 from typing import Final, Literal
 
@@ -180,13 +181,14 @@ def findings(
     missing_values: Literal["warn", "error"] = "warn",
     main_commit: str = "",
     scheduler: str = "",
+    now: datetime | None = None,
 ) -> Found:
     """Validate the branches, with the registered repository unless it is not `with_app`."""
     readings = [reading(name, files) for name, files in plane.items() if name != "app"]
     app = reading("app", plane["app"]) if with_app and not app_fault else None
     registered = {APP: RegisteredReading(app, Problem(app_fault) if app_fault else None)}
     options = PlanOptions(missing_values=missing_values, scheduler=scheduler)
-    found = validate_control_plane(readings, registered, options, main_commit=main_commit)
+    found = validate_control_plane(readings, registered, options, now, main_commit)
     return Found(
         problems=[*of_level(found, "error")],
         warnings=[*of_level(found, "warning")],

@@ -68,6 +68,16 @@ def test_the_column_is_that_of_the_fault(place: str, old: str, new: str, marked:
     assert line[where.column - 1 :].startswith(marked)
 
 
+def test_a_workspace_of_another_environment() -> None:
+    plane = sound()
+    plane["dev"]["registration.yaml"] = plane["main"].pop("registration.yaml")
+    (warning,) = findings(plane).warnings
+    assert shown([warning]) == [("policy-workspace-unknown", "stage/policy.yaml:7")]
+    assert warning.advice.startswith(
+        "the WorkloadRegistration 'app' is on the branch of dev alone (registration.yaml): move it to"
+    )
+
+
 @pytest.mark.parametrize(
     ("place", "old", "new", "warnings"),
     [

@@ -49,6 +49,16 @@ from tests.planning.fleet_checks.control_planes import (
             id="branch that is nearly the environment's name",
         ),
         pytest.param(
+            "stage/gitops-repo.yaml", "branch: stage", "branch: main",
+            ("gitops-branch-misspelled", "stage/gitops-repo.yaml:4"), "did you mean stage?",
+            id="branch with the name of main",
+        ),
+        pytest.param(
+            "dev/gitops-repo.yaml", "test/gitops, branch: dev", "test/app.git, branch: main",
+            ("gitops-branch-misspelled", "dev/gitops-repo.yaml:4"), "write branch: dev, or a path",
+            id="branch of an application",
+        ),
+        pytest.param(
             "dev/gitops-repo.yaml", "git.test/gitops", "gitlab.test/gitops",
             ("gitops-repo-other-server", "dev/gitops-repo.yaml:4"), "a repository on git.test",
             id="GitOps repository on another server",
@@ -140,6 +150,14 @@ def test_one_warning(place: str, old: str, new: str, expected: tuple[str, str], 
     diagnostics = findings(edited(sound(), place, old, new))
     assert shown([w for w in diagnostics.warnings if w.code == expected[0]]) == [expected]
     assert any(said in warning.advice for warning in diagnostics.warnings)
+
+
+def test_a_folder_beside_an_application_on_its_branch() -> None:
+    plane = edited(sound(), "main/registration.yaml", "path: .}", "path: boards}")
+    for name in ("dev", "stage"):
+        old, new = f"gitops, branch: {name}, path: .", f"app, branch: main, path: clusters/{name}"
+        plane = edited(plane, f"{name}/gitops-repo.yaml", old, new)
+    assert findings(plane).warnings == []
 
 
 @pytest.mark.parametrize(
@@ -252,8 +270,12 @@ def test_main_is_merged_into_the_branch_of_an_environment() -> None:
     (finding,) = findings({**plane, "dev": plane["dev"] | plane["main"]}).warnings
     assert shown([finding]) == [("branch-merged", "dev/templates.yaml:2")]
     assert "Templates and configuration of dev stay as they are" in finding.message
-    assert finding.advice.startswith("undo the merge on the environment's branch: git revert -m 1 ")
-    assert "also its Environments: git rm templates.yaml, registration.yaml" in finding.advice
+    assert "or it was made from main" in finding.message
+    assert (
+        "git rm -r --ignore-unmatch .environments templates.yaml registration.yaml;"
+        in finding.advice
+    )
+    assert "after a merge alone, git revert -m 1" in finding.advice
 
 
 def test_who_overrides_some_documents_of_main_means_it() -> None:

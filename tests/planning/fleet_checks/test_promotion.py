@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from kalypso_actions.model.promotion_policy import POLICY_FILE
@@ -97,6 +99,23 @@ def test_a_freeze_that_never_ends() -> None:
     found = findings(plane)
     assert shown(found.warnings) == [("policy-freeze-endless", f"stage/{POLICY_FILE}:7")]
     assert "'weekend' of 'stage' never ends" in found.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("until", "is_told"),
+    [("2025-12-01T12:00:00Z", True), ("2026-01-02T00:00:00+02:00", True), ("2026-01-02T00:00:00Z", False)],
+)  # fmt: skip
+def test_a_hold_that_has_ended(until: str, is_told: bool) -> None:
+    plane = chain()
+    plane["stage"][POLICY_FILE] = (
+        "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: p}\nspec:\n  holds:\n"
+        f"  - {{reason: incident 42, by: alice, until: {until}}}\n"
+    )
+    told = [
+        shown([item for item in findings(plane, now=now).notes if item.code == "policy-hold-ended"])
+        for now in (datetime(2026, 1, 1, 23, tzinfo=UTC), None)
+    ]
+    assert told == [[("policy-hold-ended", f"stage/{POLICY_FILE}:6")] * is_told, []]
 
 
 def test_a_policy_on_main_is_not_read() -> None:
