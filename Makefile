@@ -145,7 +145,7 @@ $(BROWSER): $(INSTALLED) requirements-browser.lock
 
 .PHONY: browser
 browser: $(BROWSER) ## the pages of report and sandbox in headless Chromium (installs it where it is missing)
-	$(PYTHON) -m pytest -m browser tests/browser
+	$(PYTHON) -m pytest -m browser -n 2 --dist loadfile tests/browser
 
 # Workers must agree on the seeds. A story that fails says how to tell it again.
 .PHONY: stories
