@@ -124,9 +124,16 @@ REGISTRY_VERSION := v3.0.0
 $(REGISTRY):
 	GOBIN="$(CURDIR)/$(@D)" go install github.com/distribution/distribution/v3/cmd/registry@$(REGISTRY_VERSION)
 
-.PHONY: e2e
-e2e: $(INSTALLED) $(ACT) ## the whole chain by the workflow templates and actions, run by act (needs go)
-	$(PYTHON) -m pytest -m e2e -n 2 --dist loadgroup tests/e2e
+# Two stories that share nothing.
+.PHONY: e2e e2e-platform e2e-application
+e2e: $(INSTALLED) $(ACT) ## the whole chains by the workflow templates and actions, run by act (needs go)
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target e2e-platform e2e-application
+
+e2e-platform: $(INSTALLED) $(ACT)
+	$(PYTHON) -m pytest -m e2e tests/e2e --ignore tests/e2e/test_application.py
+
+e2e-application: $(INSTALLED) $(ACT)
+	$(PYTHON) -m pytest -m e2e tests/e2e/test_application.py
 
 BROWSER := $(VENV)/.browser-installed
 

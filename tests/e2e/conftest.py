@@ -29,14 +29,6 @@ class Played:
     state: State
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one worker play the platform's story, and another the application's."""
-    for item in items:
-        if item.get_closest_marker("e2e"):
-            story = "application" if item.path.stem == "test_application" else "platform"
-            item.add_marker(pytest.mark.xdist_group(story))
-
-
 @pytest.fixture(scope="package")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
     """Run the demo up to its fourth act at the same time, in a process of its own."""
