@@ -52,7 +52,8 @@ class ClusterState:
     phase          see `sync.Phase`; `since` is when it began (None: never)
     message        why it fails, if it does
     fault          what people made of it ("": nothing), since `fault_since`; one that `fails` does
-                   so with commits that contain `fails_at`
+                   so with commits that contain `fails_at`, as this or the fetched one does in the
+                   file and line `fails_in` (None: it does not)
     """
 
     name: str
@@ -70,6 +71,7 @@ class ClusterState:
     fault: Fault
     fault_since: datetime | None
     fails_at: str
+    fails_in: tuple[str, int] | None
 
 
 class Clusters:
@@ -108,6 +110,10 @@ class Clusters:
         history = heads(repository, configuration.branch)
         state = sync_state(configuration, history, is_broken, self._store.now)
         fault = FAULTS[configuration.behaviour]
+        failure, begins = configuration.failure, state.changed_at
+        fails_in = self._repositories.broken_at(repository, failure, state.applied or state.commit)
+        if state.phase == "failing" and begins and failure.since:
+            begins = max(begins, failure.since)
         return ClusterState(
             name=cluster.name,
             kind=cluster.kind,
@@ -119,11 +125,12 @@ class Clusters:
             commit=state.commit,
             applied=state.applied,
             phase=state.phase,
-            since=state.changed_at,
-            message=configuration.failure.message if state.phase == "failing" else "",
+            since=begins,
+            message=failure.message if state.phase == "failing" else "",
             fault=fault,
             fault_since=configuration.since if fault else None,
-            fails_at=configuration.failure.text if fault == "fails" else "",
+            fails_at=failure.text if fault == "fails" else "",
+            fails_in=fails_in if fault == "fails" else None,
         )
 
     def fail(self, name: str, text: str, *, path: str = "", message: str = "") -> None:
@@ -136,7 +143,7 @@ class Clusters:
         def changes(old: Configuration) -> dict[str, Any]:
             folder = old.paths[0].removeprefix("./").strip("/") if old.paths else ""
             failure = Failure(path=path or (f"{folder}/*" if folder else "*"), text=text)
-            failure.message = words
+            failure.message, failure.since = words, self._store.now
             # The fault begins with the commit that the cluster runs, not with a new sync.
             return {"behaviour": "fail", "failure": failure.model_dump(), "since": old.since}
 

@@ -169,7 +169,7 @@ def _template() -> Template:
     )
     environment.filters |= {"age": age, "counted": counted, "look": look, "quote": quote}
     environment.filters |= {"share": _share, "shown_look": _shown_look, "hold_url": _hold_url}
-    environment.filters["closed"] = _closed
+    environment.filters["beside_state"] = _beside_state
     environment.globals |= {
         "MARKS": MARKS,
         "MOST": MOST,
@@ -203,6 +203,16 @@ def _notes(entry: EnvironmentStatusEntry) -> list[tuple[str, str]]:
         if (look := looks[state]) != "good"
     ]
     return sorted(notes, key=lambda note: -RANKS.index(note[0]))
+
+
+def _beside_state(entry: EnvironmentStatusEntry) -> list[str]:
+    """Return the notes that the state does not imply, the worst first."""
+    base = look(entry.state)
+    return [
+        note
+        for each, note in _notes(entry)
+        if base == "good" or note == _closed(entry) or (each == "bad" and base != "bad")
+    ]
 
 
 def _closed(entry: EnvironmentStatusEntry) -> str:
@@ -296,12 +306,7 @@ def _node(entry: EnvironmentStatusEntry, x: int, y: int) -> Node:
 
 def _text_of_node(entry: EnvironmentStatusEntry, share: str) -> str:
     """Return the state, with the worst of what it does not say as far as there is room."""
-    text, base = entry.state.text.removesuffix(f" {share}"), look(entry.state)
-    notes = [
-        note
-        for each, note in _notes(entry)
-        if base == "good" or note == _closed(entry) or (each == "bad" and base != "bad")
-    ]
+    text, notes = entry.state.text.removesuffix(f" {share}"), _beside_state(entry)
     if not notes:
         return _cut(text, MOST_LETTERS)
     both = f"{text.partition(':')[0]}, {notes[0]}"

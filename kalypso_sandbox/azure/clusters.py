@@ -31,7 +31,8 @@ class Failure(_Entity):
 
     A commit is broken if it has a file whose path matches the glob `path` (`*` spans folders) and
     that contains `text`; by default, every commit with a file is broken. `kustomization` names the
-    Kustomization that is not ready; by default, the last one.
+    Kustomization that is not ready; by default, the last one. `since` is when people made the
+    cluster fail.
     """
 
     reason: str = "HealthCheckFailed"
@@ -39,6 +40,7 @@ class Failure(_Entity):
     path: str = "*"
     text: str = ""
     kustomization: str = ""
+    since: AwareDatetime | None = None
 
 
 class StatusNotifications(_Entity):

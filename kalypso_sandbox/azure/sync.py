@@ -35,7 +35,7 @@ class RepositoryHistory:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._broken: dict[tuple[int, str, str, str], bool] = {}
+        self._broken: dict[tuple[int, str, str, str], tuple[str, int] | None] = {}
 
     def find(self, name: str) -> Repository | None:
         """Return a repository by `owner/name` or the end of a URL; any host matches."""
@@ -70,12 +70,16 @@ class RepositoryHistory:
 
     def is_broken(self, name: str, failure: Failure, commit: str) -> bool:
         """Return whether a commit has a file that matches; an unknown commit has no files."""
+        return self.broken_at(name, failure, commit) is not None
+
+    def broken_at(self, name: str, failure: Failure, commit: str) -> tuple[str, int] | None:
+        """Return the first file of a commit that matches, and its line; None without one."""
         repository = self.find(name)
         if repository is None:
-            return False
+            return None
         key = repository.id, commit, failure.path, failure.text
         if key not in self._broken:
-            self._broken[key] = self._has_match(repository, commit, failure)
+            self._broken[key] = self._first_match(repository, commit, failure)
         return self._broken[key]
 
     def files(self, name: str, commit: str) -> Mapping[str, bytes]:
@@ -93,13 +97,17 @@ class RepositoryHistory:
             not path or self._store.git(repository).tree_id(commit, path) is not None
         )
 
-    def _has_match(self, repository: Repository, commit: str, failure: Failure) -> bool:
+    def _first_match(
+        self, repository: Repository, commit: str, failure: Failure
+    ) -> tuple[str, int] | None:
         files = self.files(repository.full_name, commit)
         wanted = failure.text.encode()
-        return any(
-            fnmatch.fnmatchcase(path, failure.path) and wanted in content
+        matches = (
+            (path, content.count(b"\n", 0, content.index(wanted)) + 1)
             for path, content in files.items()
+            if fnmatch.fnmatchcase(path, failure.path) and wanted in content
         )
+        return next(matches, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ class Input:
     required: bool = False
     default: str = ""
     options: Sequence[str] = ()
+    description: str = ""
+    is_boolean: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +116,6 @@ def _input(described: Any) -> Input:
         required=described.get("required") == "true",
         default=str(described.get("default", "")),
         options=options if isinstance(options, list) else (),
+        description=str(described.get("description") or ""),
+        is_boolean=described.get("type") == "boolean",
     )

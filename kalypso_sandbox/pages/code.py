@@ -24,6 +24,9 @@ README: Final = "README.md"
 
 REPOSITORY: Final = "/<owner>/<name>"
 
+STARTED: Final = frozenset({"workflow_dispatch", "repository_dispatch", "schedule"})
+"""Events that are not about the commit of their run."""
+
 views = Views()
 
 
@@ -326,12 +329,20 @@ def propose(site: Site, owner: str, name: str) -> Response:
 
 
 def checks_of(repository: Repository, commit: str) -> dict[str, Any]:
-    """Return a commit's latest `statuses`, sorted by context, its `checks`, and its `runs`."""
+    """Return a commit's latest `statuses`, sorted by context, its `checks`, and its `runs`.
+
+    A run that a person, a run or the clock started is about the commits that its inputs name; its
+    own is only the head of a branch at that moment.
+    """
     statuses = latest_statuses(repository, commit).values()
     return {
         "statuses": sorted(statuses, key=lambda each: each.context),
         "checks": [each for each in repository.check_runs if each.commit == commit],
-        "runs": [(repository, each) for each in repository.runs if each.commit == commit],
+        "runs": [
+            (repository, each)
+            for each in repository.runs
+            if commit in ({each.commit} if each.event not in STARTED else each.inputs.values())
+        ],
     }
 
 

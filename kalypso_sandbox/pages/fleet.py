@@ -37,6 +37,7 @@ def pipeline(site: Site) -> Response:
     return site.page(
         "pipeline.html",
         "Pipeline",
+        is_old=site.drawing is not None and site.drawing.is_old,
         drawing=site.drawing and site.drawing.html(),
         pulls=sorted(pulls, key=lambda each: -each[1].id)[:MOST],
         issues=[each for each in opened if not each[1].pull_request],

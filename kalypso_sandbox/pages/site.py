@@ -27,8 +27,8 @@ from kalypso_sandbox.github.endpoints import ENDPOINTS, Call, RefusedError
 from kalypso_sandbox.github.pushes import merge_ready
 from kalypso_sandbox.json_http import Json
 from kalypso_sandbox.pages.drawing import Draw, Drawing
-from kalypso_sandbox.pages.texts import markdown
-from kalypso_sandbox.store import Repository
+from kalypso_sandbox.pages.texts import NO_BREAK, markdown
+from kalypso_sandbox.store import Repository, WorkflowRun
 
 PAGES: Final = "pages"
 FOLDER: Final = Path(__file__).parent
@@ -37,6 +37,10 @@ CSRF_FIELD: Final = "sandbox-token"
 """The field of each form with the token that only a page of this sandbox knows."""
 
 COMMIT_ID: Final = re.compile(r"\b([0-9a-f]{7})[0-9a-f]{33}\b")
+
+SUMMARY: Final = "summary.md"
+MARKDOWN_MARK: Final = re.compile(r"\\([!-/:-@\[-`{-~])|[`*]")
+"""A mark of Markdown, or a character that a backslash escapes."""
 
 MAX_FORM: Final = 4 << 20
 """The largest form, in bytes: a file of a repository fits."""
@@ -97,6 +101,7 @@ class Site:
         self.state = contents.state
         self.store = contents.store
         self.drawing = Drawing(draw, self.state.pause) if draw else None
+        self._headings: dict[tuple[int, int], str] = {}
         self._token = secrets.token_urlsafe(32)
         self._style = (FOLDER / "style.css").read_text(encoding="utf-8")
         self._script = (FOLDER / "live.js").read_text(encoding="utf-8")
@@ -157,7 +162,8 @@ class Site:
         """Return a page; a script that knows its present version gets 304."""
         text = render_template(
             template,
-            title=title,
+            title=short(title),
+            told=self._told,
             style=Markup(self._style),  # noqa: S704 - a file of this package
             script=Markup(self._script),  # noqa: S704
             token=Markup('<input type="hidden" name="{}" value="{}">').format(
@@ -179,6 +185,19 @@ class Site:
         response.headers["X-Sandbox-Time"] = clock
         response.set_etag(hashlib.sha256(content.replace(clock.encode(), b"", 1)).hexdigest())
         return response.make_conditional(request) if status == 200 else response
+
+    def _told(self, run: WorkflowRun) -> str:
+        """Return what a completed run says first in its last summary; "" without one."""
+        runner = self.state.runner
+        if runner is None or run.status != "completed":
+            return ""
+        key = run.id, run.attempt
+        if key not in self._headings:
+            folders = (step.folder for job in run.jobs[::-1] for step in job.steps[::-1])
+            files = (runner.folder / folder / SUMMARY for folder in folders if folder)
+            file = next((each for each in files if each.is_file()), None)
+            self._headings[key] = _heading(file.read_text("utf-8", "replace") if file else "")
+        return self._headings[key]
 
     def text(self, content: bytes) -> Response:
         """Return the bytes of a file as plain text."""
@@ -236,6 +255,13 @@ def segment(text: str) -> str:
 def short(text: str) -> str:
     """Return a text with short ids of commits."""
     return COMMIT_ID.sub(r"\1", text)
+
+
+def _heading(summary: str) -> str:
+    """Return the first heading of a summary as plain text, without the command's name."""
+    line = next((line for line in summary.split("\n") if line.startswith("#")), "")
+    plain = MARKDOWN_MARK.sub(r"\1", line.lstrip("# ")).replace(NO_BREAK, "")
+    return plain.partition(": ")[2] if plain.startswith("kalypso ") else plain
 
 
 def _digest(text: str) -> str:

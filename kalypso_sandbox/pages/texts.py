@@ -7,6 +7,7 @@ imitate something. Pygments escapes what it colors.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -63,6 +64,16 @@ ATTRIBUTES: Final = {
     "th": {"align"},
 }
 
+NODE: Final = re.compile(r'  (\w+)\["(.*)"\]')
+EDGE: Final = re.compile(r"  (\w+) --> (\w+)")
+MARKED: Final = re.compile(r"  class ([\w,]+) (\w+)")
+"""The lines of a flowchart in Mermaid, as reports write them."""
+
+DIAGRAM_MARKS: Final = {"done": "✓ ", "failed": "✗ ", "active": "● "}
+
+NO_BREAK: Final = "\u200b"
+"""Keeps GitHub from making links of words; a copied text must not have it."""
+
 FIRST_LEVEL: Final = 3
 """The level of the first heading in a text, because the page around it has the levels above."""
 
@@ -90,19 +101,60 @@ def _image(
 
 
 def _nest_headings(state: StateCore) -> None:
-    """Let each heading be at most one level below the one before it."""
-    before = FIRST_LEVEL - 1
+    """Let each heading be one level below the last one of a higher level."""
+    above: list[int] = []
     for token in state.tokens:
         if token.type == "heading_open":
-            before = min(int(token.tag[1]) + FIRST_LEVEL - 1, before + 1, 6)
+            level = int(token.tag[1])
+            above = [*(each for each in above if each < level), level]
         if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{before}"
+            token.tag = f"h{min(FIRST_LEVEL - 1 + len(above), 6)}"
+
+
+def _fence(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: Any,
+    env: MutableMapping[str, Any],
+) -> str:
+    """Write a flowchart as a list of its ways, because no script may draw it."""
+    token = tokens[index]
+    ways = _ways(token.content) if token.info.strip() == "mermaid" else ()
+    if not ways:
+        return renderer.fence(tokens, index, options, env)
+    return str(
+        Markup("<ul>{}</ul>").format(Markup("").join(map(Markup("<li>{}</li>").format, ways)))
+    )
+
+
+def _ways(text: str) -> Sequence[str]:
+    """Return the ways of a flowchart: `main 1234567 → dev compliant`."""
+    names = {node: _label(words) for node, words in NODE.findall(text)}
+    for nodes, mark in MARKED.findall(text):
+        for node in nodes.split(","):
+            names[node] = DIAGRAM_MARKS.get(mark, "") + names.get(node, node)
+    ways: list[list[str]] = []
+    for start, end in EDGE.findall(text):
+        known = next((way for way in ways if way[-1] == start), None)
+        if known:
+            known.append(end)
+        else:
+            ways.append([start, end])
+    return [" → ".join(names.get(node, node) for node in way) for way in ways]
+
+
+def _label(words: str) -> str:
+    """Return the text of a label; Mermaid writes a character as `#34;`."""
+    text = re.sub(r"#(\d{1,6});", lambda match: chr(min(int(match[1]), 0x10FFFF)), words)
+    return text.replace("<br/>", " ")
 
 
 def _renderer() -> MarkdownIt:
     options: dict[str, Any] = {"html": True, "highlight": _colored}
     known = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
     known.add_render_rule("image", _image)
+    known.add_render_rule("fence", _fence)
     known.core.ruler.push("nested_headings", _nest_headings)
     return known
 
@@ -115,7 +167,7 @@ def markdown(text: str | None, resolve: Resolve = lambda url: url) -> Markup:
     import nh3  # noqa: PLC0415 - a sandbox without readers does not need it
 
     clean = nh3.clean(
-        RENDERER.render(text or ""),
+        RENDERER.render((text or "").replace(NO_BREAK, "")),
         tags=set(TAGS),
         attributes=ATTRIBUTES,
         allowed_classes={"span": set(CLASSES)},

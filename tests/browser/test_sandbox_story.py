@@ -115,5 +115,23 @@ def test_an_environment_goes_back_and_is_held(page: Any, url: str) -> None:
     person.merge("stage", "roll back")
     person.waits("stage", "Deployed")
     card = person.card("stage").inner_text()
-    assert "held by somebody" in card
+    assert "release the hold by somebody: rolled back from" in card
     assert "A smaller cache" not in card
+    assert "held" in page.locator("#drawing svg text").all_inner_texts()[-2]
+    person.card("stage").get_by_role("link", name="release the hold").click()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_label("Commit to stage").check()
+    page.get_by_role("button", name="Delete the file").click()
+    person.card("stage").get_by_role("link", name="Hold stage").wait_for()
+
+
+def test_a_person_holds_an_environment_by_clicks(page: Any, url: str) -> None:
+    person = Person(page, url)
+    person.card("dev").get_by_role("link", name="Hold dev").click()
+    text = page.get_by_label("Content")
+    text.fill(text.input_value().replace("say why", "an incident"))
+    page.get_by_label("Commit to dev").check()
+    page.get_by_role("button", name="Save").click()
+    person.waits("dev", "release the hold by somebody: an incident")
+    assert "Hold dev" not in person.card("dev").inner_text()
+    assert violations(page) == []

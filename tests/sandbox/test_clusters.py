@@ -87,6 +87,7 @@ def test_a_fault_begins_with_the_commit_that_runs(tmp_path: Path) -> None:
         sandbox.clusters.fail("berlin", "", message="out of disk")
         assert (sandbox.clusters.states()[0].phase) == "failing"
         assert (sandbox.clusters.states()[0].message) == "out of disk"
+        assert sandbox.clusters.states()[0].since == NOON + timedelta(seconds=60)
         sandbox.clusters.mend("berlin")
         clock.advance(seconds=60)
         assert (sandbox.clusters.states()[0].phase) == "ready"

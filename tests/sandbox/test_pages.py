@@ -17,7 +17,7 @@ from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget
 from kalypso_sandbox.azure import Cluster, Configuration
 from kalypso_sandbox.pages import texts
 from kalypso_sandbox.pages.drawing import Drawing
-from kalypso_sandbox.pages.site import CSRF_FIELD
+from kalypso_sandbox.pages.site import CSRF_FIELD, _heading
 from kalypso_sandbox.store import BranchRule
 from tests.sandbox.api_client import ApiClient, hub
 from tests.sandbox.hostile_repository import BRANCH, HOSTILE, WORKFLOW, fill
@@ -229,6 +229,11 @@ def test_a_new_file_becomes_a_pull_request(github: ApiClient, reader: Reader) ->
     assert "+new" in pull.text
     assert github.actions() == ["opened"]
     assert "docs/new.md" not in github.git.files("main")
+    offered = reader.open(f"{HOME}/new/main?filename=a/b.yaml&value=c%3A+%3Cd%3E")
+    fields = offered.form("/new/main").fields
+    assert (fields["path"], fields["text"]) == ("a/b.yaml", "c: <d>")
+    there = reader.open(f"{HOME}/new/main?filename=README.md&value=x")
+    assert there.form("/README.md").fields["text"].strip() == "fleet"
     again = reader.open(f"{HOME}/new/main")
     assert again.form("/new/main").fields["branch"] == "patch-2"
     refused = reader.send(again, "/new/main", path="README.md", text="x")
@@ -264,6 +269,11 @@ def test_what_blocks_a_merge_is_said_and_holds(github: ApiClient, reader: Reader
     github.branch("change", {"README.md": "changed\n"})
     number = github.propose("change")
     free = reader.open(f"{HOME}/pull/{number}")
+    assert "✓ It can be merged." in free.text
+    status = {"state": "failure", "context": "kalypso / preview"}
+    github.made("POST", f"statuses/{github.head('change')}", status)
+    told = "It can be merged, but a check is not successful: kalypso / preview."
+    assert told in reader.open(f"{HOME}/pull/{number}").text
     github.repository.rules = [BranchRule(pattern="main", required_contexts=["kalypso / ci"])]
     pull = reader.open(f"{HOME}/pull/{number}")
     assert 'Merging is blocked: Required status check "kalypso / ci" is expected.' in pull.text
@@ -279,16 +289,35 @@ def test_what_blocks_a_merge_is_said_and_holds(github: ApiClient, reader: Reader
 
 
 def test_a_workflow_is_started_with_its_inputs(github: ApiClient, reader: Reader) -> None:
-    inputs = "{a: {required: true}, b: {type: choice, options: [x, y], default: y}}"
+    inputs = "{a: {required: true, description: About a}, f: {type: boolean, default: 'true'}, "
+    inputs += "b: {type: choice, options: [x, y], default: y}}"
     github.commit("main", {WORKFLOW: f"name: A\non: {{workflow_dispatch: {{inputs: {inputs}}}}}\n"})
     page = reader.open(f"{HOME}/actions/workflows/a.yaml")
-    page = reader.send(page, "/workflows/a.yaml", **{"input-a": "one", "input-b": "x"})
+    assert "a About a f (optional) falsetrue b (optional) xy" in page.text
+    fields = {"input-a": "one", "input-b": "x", "input-f": "false"}
+    page = reader.send(page, "/workflows/a.yaml", **fields)
     (run,) = github.repository.runs
-    assert (run.inputs, run.author) == ({"a": "one", "b": "x"}, "somebody")
+    assert (run.inputs, run.author) == ({"a": "one", "b": "x", "f": "false"}, "somebody")
     assert "a: one, b: x" in page.text
+    shown = reader.open(f"{HOME}/commit/main").text
+    assert "workflow dispatch" not in shown
+    reader.send(page, "/workflows/a.yaml", **{"input-a": github.head("main")})
+    assert "workflow dispatch" in reader.open(f"{HOME}/commit/main").text
     refused = reader.send(page, "/workflows/a.yaml", **{"input-a": ""})
     assert (refused.status, "'a' not provided" in refused.text) == (422, True)
     assert "one" in reader.open(f"{HOME}/actions/runs/{run.id}").text
+
+
+@pytest.mark.parametrize(
+    ("summary", "told"),
+    [
+        ("## kalypso cd: 1234567 waits for stage: hold by a\\_b\n\nText", "1234567 waits for stage: hold by a_b"),
+        ("Text\n# Tests of `web`\n## More", "Tests of web"),
+        ("no heading", ""),
+    ],
+)  # fmt: skip
+def test_what_a_run_says_first(summary: str, told: str) -> None:
+    assert _heading(summary) == told
 
 
 @pytest.mark.parametrize(
@@ -296,6 +325,14 @@ def test_a_workflow_is_started_with_its_inputs(github: ApiClient, reader: Reader
     [
         ("**a** `b`", "<p><strong>a</strong> <code>b</code></p>"),
         ("# a\n\n### b\n\n# c", "<h3>a</h3> <h4>b</h4> <h3>c</h3>"),
+        ("### a\n\n#### b\n\n#### c", "<h3>a</h3> <h4>b</h4> <h4>c</h4>"),
+        (
+            '```mermaid\nflowchart LR\n  n0["main<br/>1234567"]\n  n1["d#60;v"]\n  n2["qa"]\n'
+            "  n0 --> n1\n  n1 --> n2\n  classDef failed stroke:#cf222e\n  class n1 failed\n```",
+            "<ul><li>main 1234567 → ✗ d&lt;v → qa</li></ul>",
+        ),
+        ("```mermaid\npie\n```", "<pre><code>pie"),
+        ("a\u200b:2", "<p>a:2</p>"),
         ("| a |\n|---|\n| b |", "<table> <thead> <tr> <th>a</th>"),
         ("<details><summary>s</summary>\n\n- t\n</details>", "<details><summary>s</summary>"),
         ("<!-- mark -->a", "a"),
@@ -345,6 +382,9 @@ def test_the_pipeline_is_drawn_while_somebody_looks() -> None:
     begins.set()
     assert drawn.wait(60)
     assert drawing.html() == "<p>0</p>"
+    assert not drawing.is_old
+    drawing._drawn_at -= 60
+    assert drawing.is_old
     ends.set()
     thread = drawing._thread
     assert thread is not None
@@ -465,13 +505,16 @@ def test_clusters_are_broken_mended_added_and_deleted(tmp_path: Path) -> None:
             github.sandbox.azure.put(Cluster(name=name, configurations=[follows]))
         head = github.commit("main", {"edge/a.yaml": "size: 1\n"})
         page = reader.open("/clusters")
-        assert "2/2 run it" in page.text
+        assert "2/2 are ready with it" in page.text
         page = reader.send(page, "/berlin/fail", text="size: 1")
         assert "berlin ✗ failing fails at size: 1" in page.text
-        assert "the configuration has size: 1" in page.text
-        assert "1/2 run it" in page.text
+        assert "the configuration has size: 1 edge/a.yaml, line 1" in page.text
+        assert f"{HOME}/blob/{head}/edge/a.yaml#L1" in page.links
+        assert "1/2 are ready with it" in page.text
+        page = reader.send(page, "/berlin/fail", text='size: "1"')
+        assert "No file that it applies has this text, so it does not fail." in page.text
         page = reader.send(page, "/berlin/mend")
-        assert "2/2 run it" in page.text
+        assert "2/2 are ready with it" in page.text
         clock.advance(minutes=7)
         page = reader.send(page, "/berlin/offline")
         assert "berlin ✗ offline since Mar 01, 12:07:00" in page.text
