@@ -40,6 +40,10 @@ MASKED_KEYS: Final = (
 """Globs; names are compared in lower case without `-`, `_`, `.` and spaces."""
 
 SHOWN_KEYS: Final = (
+    *("*keyalgorithm", "*keysize", "*keytype", "*publickey", "hotkey", "partitionkey", "sortkey"),
+    *("*keyfile", "*keypath", "*passwordfile", "*secretfile", "*tokenfile", "*tokenpath"),
+    *("*keyheader", "*tokenheader", "*tokenurl", "*tokenuri", "*tokenexpiry", "*tokenlifetime"),
+    *("*passwordlength", "*passwordminlength", "*secretstore"),
     "*keyname",
     "*keyref",
     "*keyrefs",
@@ -101,6 +105,10 @@ class KeyNames:
             return True
         meant = _PLAIN.sub("", name)
         return bool(self._masked.fullmatch(meant)) and not self._shown.fullmatch(meant)
+
+    def is_given(self, key: str) -> bool:
+        """Whether a glob beside MASKED_KEYS matches a key: its value is secret in any form."""
+        return self._given.fullmatch(_normal(key)) is not None
 
     def secrets_of(self, values: Mapping[str, object]) -> frozenset[str]:
         """Return the texts to mask everywhere: those below secret keys, and their lines."""

@@ -120,6 +120,18 @@ _KEY_REFERENCE: Final = re.compile(
 """The text before `key:` in a secretKeyRef, where it is the name of an entry of a Secret."""
 _LONGEST_REFERENCE: Final = 400
 
+_OF_REFERENCES: Final = frozenset(
+    {
+        *("name", "secretname", "namespace", "kind", "group", "apiversion", "optional"),
+        *("items", "key", "path", "mode", "defaultmode", "audience", "expirationseconds"),
+    }
+)
+_NAMING: Final = frozenset({"name", "secretname", "audience"})
+"""The keys of a mapping that names a Secret, as `secret:` of a volume; one is a name."""
+
+_FLOW_MAPPING: Final = re.compile(r"\{([^{}\n]{1,200})\}")
+_FLOW_KEY: Final = re.compile(r"([\w.-]+)[ \t]*:[ \t]")
+
 _SECRET_KIND: Final = re.compile(
     r"""(?m)(?:^|[\s{,-])\\?["']?kind\\?["']?[ \t]*:[ \t]*"""
     r"""\\?["']?Secret\\?["']?[ \t]*(?=[,}#\r]|$)"""
@@ -230,8 +242,31 @@ def _document(text: str, names: KeyNames) -> str:
             and _is_reference("".join(lines[max(number - 4, 0) : number]) + entry["start"])
         )
     }
+    plain = {number for number in masked if _names_a_secret(number, entries, lines, names)}
     masked |= set(_named_values(entries, lines, names))
-    return _inline("".join(_masked_lines(lines, entries, masked, names)), names)
+    return _inline("".join(_masked_lines(lines, entries, masked, plain, names)), names)
+
+
+def _names_a_secret(
+    number: int, entries: list[re.Match[str] | None], lines: list[str], names: KeyNames
+) -> bool:
+    """Whether the value of an entry is a mapping that only names a Secret and its entries."""
+    entry = entries[number]
+    if entry is None or names.is_given(entry["key"].strip(" {")):
+        return False
+    value = entry["value"].strip()
+    if value:
+        return _is_flow_reference(value, 0)
+    inner = entries[number + 1 : _end_of_block(lines, number + 1, len(entry["start"]))]
+    keys = [each["key"].strip().casefold() if each else "" for each in inner]
+    return _NAMING & {*keys} != frozenset() and {*keys} <= _OF_REFERENCES
+
+
+def _is_flow_reference(text: str, start: int) -> bool:
+    """Whether a flow mapping of names begins at a place: `{secretName: tls}`."""
+    mapping = _FLOW_MAPPING.match(text, start)
+    keys = {key.casefold() for key in _FLOW_KEY.findall(mapping[1])} if mapping else set()
+    return _NAMING & keys != frozenset() and keys <= _OF_REFERENCES
 
 
 def _is_selector(entry: re.Match[str], following: list[str]) -> bool:
@@ -240,12 +275,20 @@ def _is_selector(entry: re.Match[str], following: list[str]) -> bool:
 
 
 def _masked_lines(
-    lines: list[str], entries: list[re.Match[str] | None], masked: set[int], names: KeyNames
+    lines: list[str],
+    entries: list[re.Match[str] | None],
+    masked: set[int],
+    plain: set[int],
+    names: KeyNames,
 ) -> Iterator[str]:
+    """Yield the lines without the values of those `masked`, except `plain` mappings of names."""
     number = 0
     while number < len(lines):
         line, entry = lines[number], entries[number]
         number += 1
+        if number - 1 in plain:
+            yield line
+            continue
         if entry is None or number - 1 not in masked:
             yield line
             ends_by_key = line.rstrip().endswith(_AFTER_LAST_KEY)
@@ -363,6 +406,8 @@ def _is_secret(match: re.Match[str], text: str, names: KeyNames) -> bool:
     key, start = match["key"], match.start("key")
     before = text[max(start - _LONGEST_REFERENCE, 0) : start]
     if key == "key" and (_OPERATOR.match(text, match.end()) or _is_reference(before)):
+        return False
+    if _is_flow_reference(text, match.end()) and not names.is_given(key):
         return False
     is_escaped = text[max(start - 1, 0) : start] == "\\"
     return names.include(key) or (is_escaped and names.include(key[1:]))

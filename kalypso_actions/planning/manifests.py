@@ -374,6 +374,8 @@ class _Check:
                 message = f"{_title(document)}: metadata.{field_name} is {text!r}; it {fault}"
                 place = self.value_at(document, "metadata", field_name)
                 advice = "print another text, such as one converted by lower or replace"
+                if "<no value>" in text:
+                    advice = "set the key that the Template reads there, or give it a default"
                 self.refuse(Problem(message, place, advice, "manifest-name-invalid"))
 
     def _check_data(self, document: Document) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 
 from kalypso_actions.errors import Finding, Location, Problem, distinct, leveled, of_level
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL
-from kalypso_actions.model.counts import counted
+from kalypso_actions.model.counts import MAX_LISTED, counted
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import (
     IGNORE_ANNOTATION,
@@ -94,6 +94,7 @@ def settled(
     found = _without_effects_of_merges(found)
     warnings = without_causes(of_level(found, "warning"), found)
     errors, warnings = merge_field_faults(of_level(found, "error"), warnings)
+    errors = _missing_templates(errors)
     known = distinct((*warnings, *leveled(acknowledgements.problems, "warning")))
     remaining, acknowledged = acknowledgements.split(known)
     stale = leveled(acknowledgements.stale(judged_repositories), "note")
@@ -113,6 +114,26 @@ def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         key = (cause if is_assignment else finding.message, finding.where, finding.advice)
         alike.setdefault((finding.code, finding.level, finding.reason, *key), []).append(finding)
     return tuple(_with_number(same) for same in alike.values())
+
+
+def _missing_templates(errors: Iterable[Finding]) -> list[Finding]:
+    """Tell once that a Template is missing for several cluster types of a branch."""
+    alike: dict[object, list[Finding]] = {}
+    for item in errors:
+        cause = item.message.partition(": ")[2] if item.code == "template-missing" else ""
+        key = (cause, *_file(item.where)[:2], item.advice) if cause else item
+        alike.setdefault(key, []).append(item)
+    return [
+        replace(
+            same[0],
+            message=f"{same[0].message} (the same for "
+            f"{counted(len(same) - 1, 'other ClusterType')})",
+            related=tuple(item.where for item in same[1:MAX_LISTED] if item.where),
+        )
+        if same[0].code == "template-missing" and len({*same}) > 1
+        else same[0]
+        for same in alike.values()
+    ]
 
 
 def _with_number(same: Sequence[Finding]) -> Finding:

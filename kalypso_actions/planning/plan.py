@@ -188,7 +188,12 @@ def make_plan(
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
         trees.append(changes)
     reads = ConfigKeyReads(fleet, rendered.platform_config)
-    unset = reads.unset(item.assignment for item in rendered.planned if item.failure is None)
+    unset = reads.unset(
+        item.assignment
+        for item in rendered.planned
+        # A text with <no value> may be the cause of a refused manifest.
+        if item.failure is None or item.failure.code.startswith("manifest-")
+    )
     config_of = rendered.platform_config.config_of
     of_values = rendering.value_gaps(rendered.written, fleet.templates, config_of)
     gaps = reads.findings(unset, of_values)

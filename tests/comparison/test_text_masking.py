@@ -125,6 +125,12 @@ def test_values_below_secret_keys(text: str, expected: str | None) -> None:
         "export KEY_VAULT_URI=https://shop.vault.test\n",
         "automountServiceAccountToken: false\n",
         "valuesFrom:\n- kind: Secret\n  name: a\n  valuesKey: values.yaml\n",
+        "volumes:\n- name: v\n  secret:\n    secretName: tls\n    defaultMode: 420\n",
+        "sources:\n- secret: {name: tls}\n- serviceAccountToken:\n    path: token\n    audience: vault\n",
+        "passwordSecret:\n  name: db\nnext: 1\n",
+        "TOKEN_URL: https://login.test/token\nAPI_KEY_HEADER: X-Api-Key\nPASSWORD_MIN_LENGTH: 12\n",
+        "DB_PASSWORD_FILE: /run/secrets/db\nPUBLIC_KEY_PATH: /etc/a.pem\nkeyAlgorithm: RSA\nSECRET_STORE: a\n",
+        "partitionKey: tenant\nsortKey: created\nhotkey: ctrl-p\nTOKEN_EXPIRY: 12h\n",
     ],
 )
 def test_keys_of_names_are_no_secrets(text: str) -> None:
@@ -140,6 +146,12 @@ def test_keys_of_names_are_no_secrets(text: str) -> None:
         ("secretRef:\n  name: a\n  password: hunter22\n", "secretRef:\n  name: a\n  password: ***\n"),
         ("secretKeyRef:\n  name: a\nkey: hunter22\n", "secretKeyRef:\n  name: a\nkey: ***\n"),
         ("a: {secretKeyRef: {name: b}, key: hunter22}\n", "a: {secretKeyRef: {name: b}, key: ***}\n"),
+        ("secret:\n  name: a\n  key: hunter22\n", "secret:\n  name: a\n  key: ***\n"),
+        ("secret:\n  name: a\n  text: hunter22\nb: 1\n", "secret: ***\nb: 1\n"),
+        ("secret:\n  name: a\n  hunter22\nb: 1\n", "secret: ***\nb: 1\n"),
+        ("secret: {name: a, text: hunter22}\n", "secret: ***\n"),
+        ("secret:\n  key: hunter22\n", "secret: ***\n"),
+        ("TOKEN: hunter22\nPRIMARY_KEY: hunter22\n", "TOKEN: ***\nPRIMARY_KEY: ***\n"),
         ("keyRef:\n  value: a\n  key: hunter22\n", "keyRef:\n  value: a\n  key: ***\n"),
     ],
 )  # fmt: skip
@@ -151,6 +163,8 @@ def test_more_key_names() -> None:
     assert mask_text("pin: 1234\n", KeyNames(["PIN"])) == "pin: ***\n"
     assert mask_text("my-pin-code: 1234\n", KeyNames(["*PIN*"])) == "my-pin-code: ***\n"
     assert mask_text("secretName: tls\n", KeyNames(["secretName"])) == "secretName: ***\n"
+    assert mask_text("a: {secret: {name: b}}\n", KeyNames(["secret"])) == "a: {secret: ***\n"
+    assert mask_text("secret:\n  name: b\n", KeyNames(["secret"])) == "secret: ***\n"
 
 
 def test_a_sentence() -> None:

@@ -154,6 +154,23 @@ def test_a_namespace_beyond_kubernetes_limits_fails_its_assignment() -> None:
     assert made.problems[0].message.endswith("has 69 characters, at most 63 are allowed")
 
 
+def test_an_unset_key_is_told_where_its_manifest_is_refused() -> None:
+    manifest = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a-{{ .ConfigData.NOPE }}\n"
+    made = plan(
+        fleet(
+            cluster_types=[LARGE],
+            policies=[POLICY],
+            templates=[template("reconciler", manifest), *TEMPLATES[1:]],
+        ),
+        reading(target("web")),
+        options=PlanOptions(manifests="strict"),
+    )
+    told = {(item.level, item.code): item.advice for item in made.findings}
+    assert told.keys() >= {("error", "manifest-name-invalid"), ("warning", "template-key-unset")}
+    advice = told["error", "manifest-name-invalid"]
+    assert advice == "set the key that the Template reads there, or give it a default"
+
+
 def test_templates_change_only_their_own_assignments_data() -> None:
     changing = template(
         "reconciler", '{{ $_ := set .ConfigData "K" "changed" }}{{ .ConfigData.K }}'

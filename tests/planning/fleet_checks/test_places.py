@@ -411,6 +411,21 @@ def test_a_main_without_templates_is_one_problem() -> None:
     assert problem.message == "main has none of the Templates of 2 ClusterTypes"
 
 
+def test_a_missing_template_is_one_problem_of_its_cluster_types() -> None:
+    plane = edited(sound(), "main/templates.yaml", "name: flux", "name: argo")
+    for name in ("fog", "mist"):
+        plane["dev"][f"{name}.yaml"] = plane["dev"]["edge.yaml"].replace(
+            "name: edge", f"name: {name}"
+        )
+    of_dev, of_stage = findings(plane).problems
+    assert shown([of_dev, of_stage]) == [
+        ("template-missing", "dev/edge.yaml:9"),
+        ("template-missing", "stage/edge.yaml:9"),
+    ]
+    assert of_dev.message.endswith("does not exist (the same for 2 other ClusterTypes)")
+    assert of_stage.message.endswith("does not exist")
+
+
 def test_a_registration_without_workspace_is_the_only_warning_with_a_schema_of_it() -> None:
     plane = edited(sound(), "dev/schema.yaml", "cluster-type: edge", "workspace: team")
     assert findings(plane).warnings == []
