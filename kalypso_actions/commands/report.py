@@ -26,11 +26,11 @@ from kalypso_actions.commands.shared.reading.control_plane import read_control_p
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
-from kalypso_actions.commands.shared.record import ask, existing_head, record_branch
+from kalypso_actions.commands.shared.record import ask_record
 from kalypso_actions.commands.status import status
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.inputs.chain import StatusInputs, WhereInputs
+from kalypso_actions.inputs.chain import RecordedInputs, StatusInputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
@@ -252,23 +252,19 @@ def read_observed(
     Raises KalypsoError for a record that is missing or cannot be read.
     """
     place = "" if is_folder(inputs.record) else _github_name(control_plane, runtime)
-    options = {"record": inputs.record, "control-plane": place, "name": "*"}
-    given = checked_inputs(WhereInputs, collect_inputs(WhereInputs, options, runtime.environment))
-    with open_context(given, runtime) as context:
-        branch = record_branch(context, inputs.record)
-        head = existing_head(branch)
-        end = int(runtime.now().timestamp())
-        window = timeline.DrawnTime(end - DAYS * 86400, end)
-        return ask(
-            branch,
-            head,
-            runtime.environment,
-            lambda tables: observed_document(tables, window, branch.name, names),
+    options = {"record": inputs.record, "control-plane": place}
+    given = collect_inputs(RecordedInputs, options, runtime.environment)
+    end = int(runtime.now().timestamp()) + 1  # what began in this second is shown, too
+    window = timeline.DrawnTime(end - DAYS * 86400, end)
+    with open_context(checked_inputs(RecordedInputs, given), runtime) as context:
+        record, found = ask_record(
+            context, inputs.record, lambda tables: observed_document(tables, window, names)
         )
+    return found.model_copy(update={"record": record})
 
 
 def observed_document(
-    tables: Database, window: timeline.DrawnTime, record: str, names: TargetNames
+    tables: Database, window: timeline.DrawnTime, names: TargetNames
 ) -> ObservedDocument:
     """Return what the tables of a record say of a window, for the targets that have a name."""
     since, looked_at = timeline.looks(tables, window)
@@ -276,7 +272,6 @@ def observed_document(
     is_small = clusters <= MOST_CLUSTERS
     at = datetime.fromtimestamp(window.end, UTC)
     return ObservedDocument(
-        record=record,
         start=window.start,
         end=window.end,
         since=since,

@@ -61,8 +61,8 @@ class Promoted:
 class ReachedDeployment:
     """A commit of a GitOps branch that clusters reached.
 
-    `failed_at` is when a cluster first failed with it, `well_at` when the last cluster was well
-    with it; `ended_well` says whether all that reached it were well with it at last.
+    `failed_at` is when a cluster first failed with it, `well_at` when the last cluster came to be
+    well with it; `ended_well` says whether all that reached it were well with it at last.
     """
 
     commit: str
@@ -152,16 +152,23 @@ REACHED: Final = """
 select e.name, t.workload is not null, coalesce(a.name, ''), t.name, d.commit_id,
     coalesce(v.source_commit, ''), min(d.from_), min(d.nth), min(d.number),
     min(case when p.status = 'failure' then p.from_ end),
-    max(case when p.status = 'success' then p.from_ end),
+    max(p.well_at),
     min(case when p.last = 1 and p.status = 'failure' then 0 else 1 end)
 from (
-    select y.desired, p.status, p.from_, row_number() over (
-        partition by y.desired, p.reconciler order by p.number desc
-    ) as last
-    from desired x
-    join delivery y on y.desired = x.id
-    join period p on p.id = y.period
-    where p.from_ <= ? and x.from_ <= ? and x.from_ >= ?
+    select desired, status, from_, last, min(
+        case when status = 'success' and number > failed then from_ end
+    ) over (partition by desired, reconciler) as well_at
+    from (
+        select y.desired, p.reconciler, p.status, p.from_, p.number, row_number() over (
+            partition by y.desired, p.reconciler order by p.number desc
+        ) as last, max(case when p.status = 'failure' then p.number else 0 end) over (
+            partition by y.desired, p.reconciler
+        ) as failed
+        from desired x
+        join delivery y on y.desired = x.id
+        join period p on p.id = y.period
+        where p.from_ <= ? and x.from_ <= ? and x.from_ >= ?
+    ) as reached
 ) p
 join desired d on d.id = p.desired
 join target t on t.id = d.target

@@ -178,7 +178,7 @@ def past() -> ObservedDocument:
     end = AT + timedelta(days=5, hours=15)
     window = DrawnTime(int((AT - timedelta(days=2)).timestamp()), int(end.timestamp()))
     names = {(name, "github.com/acme/shop", name, "app-t1"): "app-t1" for name in kinds}
-    return observed_document(told(*looks), window, "acme/control-plane", names)
+    return observed_document(told(*looks), window, names)
 
 
 def written(

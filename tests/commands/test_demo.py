@@ -22,13 +22,13 @@ from typer.testing import CliRunner
 from kalypso_actions.cli.app import app
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo import LENGTH, demo, scenario
-from kalypso_actions.commands.demo.organisation import CLUSTERS
+from kalypso_actions.commands.demo.organisation import CLUSTERS, CONTROL_PLANE, OLD_DRONE
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.demo_document import INTRODUCTION, DemoDocument, DemoStepEntry, Timeline
 from kalypso_sandbox import Sandbox
-from tests.command_line import call_kalypso
+from tests.command_line import WIDE, call_kalypso
 from tests.commands.chain.organisation import NOON
 from tests.git_repositories import git
 from tests.sandbox.reader import Reader
@@ -296,6 +296,25 @@ def test_it_ends_with_the_report(played: Played) -> None:
     }
     states = {item["environment"]: item["state"] for item in report["pipeline"]["environments"]}
     assert [states[name]["text"] for name in ("dev", "stage")] == ["Deployed", "Deployed"]
+
+
+@pytest.mark.slow
+def test_the_record_has_the_failure_and_its_recovery(played: Played, tmp_path: Path) -> None:
+    record = next(each.path for each in played.document.repositories if each.name == CONTROL_PLANE)
+    observed = json.loads((Path(played.document.report).parent / "report.json").read_text())[
+        "observed"
+    ]
+    (old,) = (each for each in observed["timelines"] if each["cluster"] == OLD_DRONE)
+    states = [state for _, state, _ in old["segments"]]
+    assert [state for state in states if state == "failing"] != []
+    assert states[-1] == "well"
+    dev = next(each for each in observed["delivery"] if each["name"] == "dev")
+    assert dev["deployments"] == {"promotion": 2, "configuration": 1, "correction": 1}
+    assert dev["recovery"] == {"n": 1, "values": [345], "median": None, "p90": None}
+    assert {each["kind"] for each in observed["drift"]} == {"no-cluster"}
+    variables = {**WIDE, "XDG_CACHE_HOME": str(tmp_path)}
+    done = call_kalypso("history", OLD_DRONE, "--record", record, variables=variables)
+    assert "HealthCheckFailed: Deployment/hello-world ran out of memory" in done.stdout
 
 
 @pytest.mark.slow

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from kalypso_actions.observations import timeline
+from kalypso_actions.observations.delivery import figures
 from kalypso_actions.observations.projection import SqliteDatabase
 from kalypso_actions.observations.timeline import (
     DrawnTime,
@@ -177,3 +180,18 @@ def test_looks_and_clusters_are_counted() -> None:
     assert timeline.looks(tables, WINDOW) == (BEGIN, BEGIN + 3600)
     assert timeline.number_of_clusters(tables, WINDOW) == 2
     assert timeline.number_of_clusters(tables, DrawnTime(BEGIN + 7200, BEGIN + 9000)) == 1
+
+
+def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well() -> None:
+    """A later reconcile of the same content, and what the correction's first try did, are none."""
+    tables = told(
+        Look(0, {"large": "a"}, {"c1": "a success", "c2": "a success"}),
+        Look(10, {"large": "b"}, {"c1": "b failure", "c2": "b success"}),
+        Look(20, {"large": "c"}, {"c1": "c success", "c2": "b success"}),
+        Look(25, {"large": "c"}, {"c1": "c failure", "c2": "c success"}),
+        Look(40, {"large": "c"}, {"c1": "c success", "c2": "c success"}),
+        Look(50, {"large": "c"}, {"c1": "c in_progress", "c2": "c success"}),
+        Look(60, {"large": "c"}, {"c1": "c success", "c2": "c success"}),
+    )
+    dev = next(each for each in figures(tables, AT + timedelta(hours=2)) if each.deployments)
+    assert dev.recovery.values == (30 * 60,)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -63,8 +63,11 @@ def fast_import(
     author: Signature,
     date: datetime,
     list_folders: ListFolders,
+    earlier: Sequence[Mapping[str, FileContent | None]] = (),
 ) -> Iterator[bytes]:
-    """Return the parts of the stream that makes one commit and prints its id.
+    """Return the parts of the stream that makes a commit and prints its id.
+
+    Commits with the few `earlier` changes, such as those of a record, come before it.
 
     `changes` apply to the files of `parent` (None: a root commit). None deletes a file or a whole
     folder; bytes, or the id of a blob in the repository, become a regular file. Deletions come
@@ -72,23 +75,29 @@ def fast_import(
     UTC, so equal inputs give the same commit. Raises KalypsoError for paths that no checkout would
     write, before the first part.
     """
-    folders = {path[: path.rfind("/") + 1] for path in changes}
-    _refuse_unsafe(changes, folders)
-    _refuse_files_in_files(changes, folders)
+    for each in (*earlier, changes):
+        folders = {path[: path.rfind("/") + 1] for path in each}
+        _refuse_unsafe(each, folders)
+        _refuse_files_in_files(each, folders)
     signature = f"{author.name.strip()} <{author.email.strip()}>".encode("utf-8", "replace")
     signature_and_date = b"%s %d +0000" % (signature, int(_aware(date).timestamp()))
     header = (
-        b"feature done\n",
         b"commit %s\n" % REF.encode(),
         b"mark :1\n",
         b"author %s\n" % signature_and_date,
         b"committer %s\n" % signature_and_date,
         _data(_text(message)),
-        b"from %s\n" % parent.encode() if parent else b"",
     )
-    end = b"get-mark :1\ndone\n"
-    outer = _outer_folder(folders)
-    return chain(header, _commands(parent, changes, outer, list_folders), (end,))
+    start = b"from %s\n" % parent.encode() if parent else b""
+    if earlier:
+        commands = chain.from_iterable(
+            (*header, b"" if number else start, *_deletions(each), *_files(each))
+            for number, each in enumerate((*earlier, changes))
+        )
+    else:
+        outer = _outer_folder(folders)
+        commands = chain(header, (start,), _commands(parent, changes, outer, list_folders))
+    return chain((b"feature done\n",), commands, (b"get-mark :1\ndone\n",))
 
 
 def _outer_folder(folders: Iterable[str]) -> str:

@@ -666,13 +666,16 @@ class WritableRepository(GitRepository):
         message: str,
         author: Signature,
         date: datetime | None = None,
+        earlier: Sequence[Mapping[str, FileContent | None]] = (),
     ) -> str:
         """Make a commit on `parent` ("": a root commit) and return its id; no branch moves.
 
-        By default, the `date` is now.
+        Commits with `earlier` changes come before it. By default, the `date` is now.
         """
         date = date or datetime.now(UTC)
-        stream = fast_import(parent or None, changes, message, author, date, self._list_folders)
+        stream = fast_import(
+            parent or None, changes, message, author, date, self._list_folders, earlier
+        )
         commit = self._write(*FAST_IMPORT, stdin=stream).decode().strip()
         self._write("update-ref", "-d", REF)
         return commit
@@ -786,9 +789,10 @@ class WorkingClone(WritableRepository):
         message: str,
         author: Signature,
         date: datetime | None = None,
+        earlier: Sequence[Mapping[str, FileContent | None]] = (),
     ) -> str:
         """Make a commit; the author is the clone's owner if git knows one, else `author`."""
-        return super().commit(parent, changes, message, self.owner() or author, date)
+        return super().commit(parent, changes, message, self.owner() or author, date, earlier)
 
     def move(self, branch: str, commit: str, expected: str) -> None:
         """Fast-forward a branch to a commit; if it is checked out, update the work tree.

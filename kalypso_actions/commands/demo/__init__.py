@@ -20,6 +20,7 @@ from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEnt
 from kalypso_actions.report.documents import ProblemEntry
 
 if TYPE_CHECKING:
+    from kalypso_actions.commands.shared.context import SeenClusters
     from kalypso_sandbox import Sandbox
 
 LENGTH: Final = timedelta(minutes=60)
@@ -65,6 +66,7 @@ def demo(
     story, places = (application.ACTS, application.PLACES) if inputs.application else (ACTS, PLACES)
     acts = story[: inputs.act or None]
     problems: tuple[ProblemEntry, ...] = ()
+    looks: list[SeenClusters] = []
     with sandbox_class(folder, Programs(machine), now=clock, sign_in=True) as sandbox:
         secrets = organisation.create_organisation(sandbox, inputs.cluster_reports)
         write_private(folder / KEY_FILE, secrets["KALYPSO_APP_PRIVATE_KEY"])
@@ -75,7 +77,7 @@ def demo(
             machine,
             secrets,
             folder / ("platform" if inputs.application else "runs"),
-            InProcess(clock),
+            InProcess(clock, looks),
         )
         people = People(sandbox, clock, machine)
         page = ""
@@ -89,7 +91,7 @@ def demo(
                 acts = acts[-1:]
             runner.report = recorder
             run_scenario(runner, acts)
-            page = str(write_report(sandbox, clock, machine, folder / "report"))
+            page = str(write_report(sandbox, clock, machine, folder / "report", looks))
         except KalypsoError as error:
             problems = ProblemEntry.all_of(error.problems)
         return DemoDocument(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Final
+
+from pydantic import SecretStr
 
 from kalypso_actions.clients.github import (
     GitHub,
@@ -22,12 +25,15 @@ from kalypso_actions.clients.github import (
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, OWNER
 from kalypso_actions.commands.registry import ACTIONS
-from kalypso_actions.commands.report import read_pipeline, report
-from kalypso_actions.commands.shared.context import Runtime
+from kalypso_actions.commands.report import read_observed, read_pipeline, report
+from kalypso_actions.commands.shared.context import Runtime, SeenClusters, open_context
 from kalypso_actions.commands.shared.local_context import LocalContext, sandbox_credentials
+from kalypso_actions.commands.shared.looks.recorder import Recorder
 from kalypso_actions.commands.shared.run import run_command
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.inputs.chain import ObserveInputs, RecordInputs
 from kalypso_actions.inputs.local import ReportInputs
+from kalypso_actions.inputs.paths import Source
 from kalypso_actions.inputs.reading import ACTION_INPUTS
 from kalypso_actions.model.github import PullRequest
 from kalypso_actions.model.processes import no_progress
@@ -427,9 +433,13 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class InProcess:
-    """Runs the command of an action as its job does, with its inputs and variables."""
+    """Runs the command of an action as its job does, with its inputs and variables.
+
+    `looks` keeps what jobs see of the clusters; without it, the jobs keep nothing.
+    """
 
     clock: RunnerClock
+    looks: list[SeenClusters] | None = None
 
     def __call__(
         self, action: str, inputs: Mapping[str, str], variables: Mapping[str, str], log: JobLog
@@ -452,6 +462,7 @@ class InProcess:
             log=write_line,
             now=self.clock,
             sleep=self.clock.sleep,
+            looks=self.looks,
         )
         result, exit_code = run_command(ACTIONS[action], {}, runtime)
         return StepResult(result, exit_code, lines)
@@ -460,13 +471,22 @@ class InProcess:
 TITLE = "Acme's fleet"
 
 
-def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], folder: Path) -> Path:
-    """Write the report about the organisation to a folder, and return its page.
+def write_report(
+    sandbox: Sandbox,
+    clock: Clock,
+    machine: Mapping[str, str],
+    folder: Path,
+    looks: list[SeenClusters],
+) -> Path:
+    """Record the looks, write the report about the organisation to a folder, and return its page.
 
     It reads the sandbox, as a person would with the token. Raises KalypsoError.
     """
     token = sandbox.create_token(owner=OWNER)
-    environment = RunnerEnvironment(sandbox, machine).environment() | {"KALYPSO_TOKEN": token}
+    environment = RunnerEnvironment(sandbox, machine).environment() | {
+        "KALYPSO_TOKEN": token,
+        "XDG_CACHE_HOME": os.devnull,  # the story is not one of the user's records
+    }
     programs = Programs(environment)
     runtime = Runtime(
         environment=environment,
@@ -476,10 +496,31 @@ def write_report(sandbox: Sandbox, clock: Clock, machine: Mapping[str, str], fol
         log=lambda _: None,
         now=clock,
         sleep=clock.sleep,
+        looks=looks,
     )
     url = f"{sandbox.url}/{CONTROL_PLANE}"
-    inputs = ReportInputs(out=folder, title=TITLE, control_plane=url)
+    record = _record(sandbox, SecretStr(token), runtime)
+    inputs = ReportInputs(out=folder, title=TITLE, control_plane=url, record=record)
     credentials = sandbox_credentials(sandbox.url, token)
     context = LocalContext(programs, no_progress, credentials=credentials, now=clock())
-    report(inputs, context, clock(), partial(read_pipeline, url, runtime))
+    pipeline = partial(read_pipeline, url, runtime)
+    report(inputs, context, clock(), pipeline, partial(read_observed, inputs, url, runtime))
     return folder / "index.html"
+
+
+def _record(sandbox: Sandbox, token: SecretStr, runtime: Runtime) -> str:
+    """Record what check-promote has seen, in the control plane, and return the record's folder.
+
+    The jobs of the story could record it themselves with the input `record`, each with a push of
+    its own. One recorder, which reads the repositories on this disk, takes a tenth of their time.
+    """
+    folders = {
+        name: sandbox.store.git(repository).git_dir
+        for name, repository in sandbox.store.repositories.items()
+    }
+    given = [Source(url=f"{sandbox.url}/{name}", path=path) for name, path in folders.items()]
+    inputs = ObserveInputs(control_plane=CONTROL_PLANE, token=token, source=tuple(given))
+    record = str(folders[CONTROL_PLANE])
+    with open_context(inputs, runtime) as context:
+        Recorder(RecordInputs(record=record), context).write(ENVIRONMENTS, "Check and promote")
+    return record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -40,11 +40,18 @@ from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import GitHubInputs, ObserveInputs, PlanInputs
 from kalypso_actions.inputs.values import whole_minutes
+from kalypso_actions.model.cluster_reports import ClusterReport
 from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
 from kalypso_actions.runner import JobContext, Runner
+
+Place = tuple[str, str, str]
+"""The key of a repository, a branch and the folder of a tree."""
+
+SeenClusters = tuple[datetime, Mapping[Place, Sequence[ClusterReport]]]
+"""What a look at clusters has seen, and when."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,8 @@ class Runtime:
 
     `log` prints a line for people; `now` and `sleep` are the clock, `started` is when the run
     began, or the time that it replays.
-    `installer` is the script of an action that installs extras.
+    `installer` is the script of an action that installs extras. `looks` are those of several runs,
+    which a later run records; None if each run records its own.
     """
 
     environment: Mapping[str, str]
@@ -66,6 +74,7 @@ class Runtime:
     started: datetime | None = None
     installer: Path | None = None
     job: JobContext = field(default_factory=JobContext)
+    looks: list[SeenClusters] | None = None
 
 
 @dataclass(frozen=True, slots=True)

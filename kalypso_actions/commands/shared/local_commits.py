@@ -68,8 +68,7 @@ class LocalBranch:
         has moved or is checked out.
         """
         author = author or self.repository.owner() or AUTHOR
-        commit = self.head or parent
-        for each in (*earlier, changes):
-            commit = self.repository.commit(commit, each, message, author, date)
+        start = self.head or parent
+        commit = self.repository.commit(start, changes, message, author, date, earlier)
         self.repository.move(self.name, commit, self.head)
         return commit

@@ -1,6 +1,6 @@
 // The past by the record: deployments, states over time, versions
 
-const SPANS = [[1, "24 hours"], [7, "7 days"], [30, "30 days"], [90, "90 days"]];
+const SPANS = [[1 / 24, "1 hour"], [1, "24 hours"], [7, "7 days"], [30, "30 days"], [90, "90 days"]];
 const WORDS = { well: "runs what it should", progressing: "on its way", unknown: "not known", failing: "fails", none: "no report" };
 const SIGNS = { well: "✓", progressing: "…", unknown: "?", failing: "✗", none: "–" };
 const RANK = ["failing", "unknown", "progressing", "well"];
@@ -43,7 +43,7 @@ function showObserved() {
   for (const card of document.querySelectorAll(".cards > li")) card.append(...clusterBar(card.querySelector("h3").textContent));
   id("over-time").hidden = false;
   const longest = (observed.end - observed.since) / 86400;
-  span = (SPANS.find(([days]) => days >= longest) || SPANS[3])[0];
+  span = (SPANS.find(([days]) => days >= longest) || SPANS.at(-1))[0];
   if (span > 7) span = 7;
   id("spans").append(...SPANS.map(([days, text]) => {
     const button = node("button", { type: "button", "aria-pressed": String(days === span) }, text);
@@ -266,7 +266,7 @@ function scale(start, end) {
   const steps = 4, times = [];
   for (let step = 0; step <= steps; step += 1) {
     const at = moment(start + ((end - start) * step) / steps);
-    times.push(node("span", {}, span === 1 ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : at.toLocaleDateString([], { month: "short", day: "numeric" })));
+    times.push(node("span", {}, span <= 1 ? at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : at.toLocaleDateString([], { month: "short", day: "numeric" })));
   }
   return node("div", { className: "scale", "aria-hidden": "true" }, times);
 }

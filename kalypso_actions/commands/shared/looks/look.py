@@ -70,6 +70,12 @@ class Look:
     branches_at: datetime | None = None
     is_whole: bool = True
 
+    @property
+    def environments_seen(self) -> list[EnvironmentTargets]:
+        """The environments whose clusters were asked for."""
+        names = {each.place.environment for each in self.reported}
+        return [each for each in self.environments if self.is_whole or each.name in names]
+
 
 def read_look(
     context: CommandContext, reports: AddedReports, at: datetime, record: ObservationRecord
@@ -162,23 +168,21 @@ def after_looks(
 ) -> tuple[list[ObservationRecord], tuple[Problem, ...]]:
     """Return the record after each look, and the problems of branches that cannot be read.
 
-    All looks have the same environments, whose branches are read once: the first look takes up
-    what they want.
+    All looks have the same environments, whose branches are read once: the first look at one takes
+    up what they want.
     """
     problems: list[Problem] = []
-    environments = looks[0].environments
     read = {
         each.name: _read_branches(record, each, looks, repositories, problems)
-        for each in environments
+        for each in looks[0].environments
     }
     records: list[ObservationRecord] = []
     for look in looks:
         before = record
-        for environment in environments:
+        for environment in look.environments_seen:
             branches = read[environment.name]
-            record = _with_environment(
-                record, environment, look, _without_news(branches) if records else branches
-            )
+            record = _with_environment(record, environment, look, branches)
+            read[environment.name] = _without_news(branches)
         record = _with_tables(record, look)
         record = _observed(before, record, look, thresholds)
         records.append(record)
@@ -250,7 +254,7 @@ def _observed(
     """
     times: dict[str, Observation] = {each.environment: each for each in after.observed}
     is_news = after != before
-    for environment in look.environments:
+    for environment in look.environments_seen:
         last = before.last_look(environment.name)
         now = max(look.at, last.at) if last else look.at
         answered = not any(

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Final
 
 from kalypso_actions.clients.webhook import send
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, Place, SeenClusters
 from kalypso_actions.commands.shared.looks.look import Look, record_looks
 from kalypso_actions.commands.shared.looks.promotions import read_promotions
 from kalypso_actions.commands.shared.looks.read import (
@@ -38,9 +37,6 @@ from kalypso_actions.report.escaping import escape_log_line
 OBJECTS: Final = frozenset({"Kustomization", "GitRepository"})
 """The kinds of objects that a record needs; a report may have hundreds of others."""
 
-Place = tuple[str, str, str]
-"""The key of a repository, a branch and the folder of a tree."""
-
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
@@ -52,17 +48,22 @@ class Recorded:
 
 
 class Recorder:
-    """Keeps what a run sees, and writes it at the end; without the input `record`, nothing."""
+    """Keeps what a run sees, and writes it at the end; without the input `record`, nothing.
+
+    Runs that share `Runtime.looks` keep their looks there, for the run that has the input.
+    """
 
     def __init__(self, inputs: RecordInputs, context: CommandContext) -> None:
+        shared = context.runtime.looks
         self._inputs = inputs
         self._context = context
-        self._looks: list[tuple[datetime, Mapping[Place, Sequence[ClusterReport]]]] = []
+        self._keeps = bool(inputs.record) or shared is not None
+        self._looks: list[SeenClusters] = [] if shared is None else shared
         self._known: dict[tuple[Place, str, str], ClusterReport] = {}
 
     def saw(self, reports: Mapping[GitOpsBranch, Sequence[ClusterReport]]) -> None:
         """Keep a look at clusters if it differs from the one before."""
-        if not self._inputs.record:
+        if not self._keeps:
             return
         at = self._context.runtime.now()
         known: dict[tuple[Place, str, str], ClusterReport] = {}
