@@ -97,6 +97,7 @@ class Rest(People):
             if not late or now == before:
                 return
             self._start_again(commit, late[0])
+            self.fulfil(commit)
             before = now
 
     def _start_again(self, commit: str, name: str) -> None:
