@@ -342,6 +342,8 @@ class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):
                 compared = DiffDocument(base=sides[0], head=sides[1], comparison=entry.changes)
                 for line in diff_report(stdout(), compared, stat=not self.inputs.verbose):
                     stdout().print(line, highlight=False)
+        if document.next_step and not self.inputs.dry_run:
+            print_line(stdout(), document.next_step)
         print_findings(stderr(), document.findings)
 
 

@@ -90,6 +90,18 @@ class RollbackDocument(ChainDocument):
             return f"{words}, so no environment goes back"
         return ", ".join(entry.headline for entry in ends[::-1]) or "nothing goes back"
 
+    @property
+    def next_step(self) -> str:
+        """What people do after environments went back; "" if none did."""
+        names = [entry.environment for entry in self.environments[::-1] if entry.hold]
+        if self.problems or not names:
+            return ""
+        releases = " and ".join(f"kalypso release {name}" for name in names)
+        return (
+            "Merge the pull requests of schedule, which kalypso status shows; no other commit "
+            f"enters until {releases}."
+        )
+
 
 def rollback_summary(
     document: RollbackDocument, repository_url: str, started: Mapping[str, str]

@@ -426,6 +426,8 @@ def test_a_person_starts_the_workflow_and_follows_it(acme: Organisation, end: st
     assert [problem.message for problem in read.problems] == (
         [] if end == "success" else ["the run of rollback.yaml ended with failure"]
     )
+    assert read.next_step.endswith("until kalypso release dev." if end == "success" else "")
+    assert bool(read.next_step) == (end == "success")
     assert has(acme) == bad
 
 
