@@ -95,7 +95,7 @@ INCIDENT = ("failure", "Waiting: hold by alice: incident 42", "hold by alice: in
 )
 @breaks(
     "a blocked environment's pull request does not say what holds it",
-    turned(ScheduleWrites._closed, "not decision.proposals", "False"),
+    turned(ScheduleWrites._closed, "decision.writes_nothing or not decision.proposals", "False"),
     case="blocked",
 )
 @breaks(
@@ -114,6 +114,7 @@ INCIDENT = ("failure", "Waiting: hold by alice: incident 42", "hold by alice: in
         ("changed", "meaning"),
         ("changed", "upstream"),
         ("blocked", "meaning"),
+        ("failing", "meaning"),
         ("invalid", "meaning"),
         ("absent", "meaning"),
     ],
@@ -129,8 +130,11 @@ def test_an_open_pull_request_says_what_holds_it(
         configure(acme, REGION="north")
     if changes == "blocked":
         acme.commit({"fault.yaml": "kind: ["}, "dev")
+    if changes == "failing":
+        broken = documents.cluster_type("large", reconciler="nowhere")
+        acme.commit({"cluster-types/large.yaml": broken}, "dev")
     result = run(acme, title=title, auto_merge="always")
-    assert result.failed == (changes == "blocked")
+    assert result.failed == (changes in {"blocked", "failing"})
     assert shown(acme) == INCIDENT
     if changes == "changed":
         assert warned(result) == ["nothing is proposed: hold by alice: incident 42"]
