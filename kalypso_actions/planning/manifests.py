@@ -334,7 +334,8 @@ class _Check:
         place = self.at(document, "metadata", "name")
         also = next((known[key] for key in keys if key in known), None)
         if also is not None and document.name:
-            message = f"{_title(document)} is made twice, also by {also}"
+            other = f"{also}" if self.sources else f"line {also.line} of the rendered {also.path}"
+            message = f"{_title(document)} is made twice, also by {other}"
             advice = "remove or rename one of them"
             self.refuse(Problem(message, place, advice, "manifest-duplicate"))
         for key in keys:
@@ -425,8 +426,12 @@ class _Check:
                 message = f"{_title(document)}: {'.'.join(map(str, path))} {fault}"
                 place = self.value_at(document, *path)
                 advice = "write it in quotes, or print it with | quote"
-                if isinstance(_value(document.body, path), Mapping | list):
+                value = _value(document.body, path)
+                if isinstance(value, list):
                     advice = "print it as a text: by toJson | quote, or in a mapping by stringify"
+                elif isinstance(value, Mapping):
+                    advice = "print it as a text by toJson | quote; in a mapping, put it in single "
+                    advice += "quotes inside the value where it is set"
                 self.refuse(Problem(message, place, advice, "manifest-not-text"))
         return {path for path, fault in faults.items() if fault}
 

@@ -76,6 +76,31 @@ def edited_on_both_sides(clone: Path) -> None:
     write(clone / "layer.yaml", LAYER)  # without markers: somebody has only forgotten `git add`
 
 
+def changed_by_a_filter(clone: Path, stored: str) -> None:
+    git(clone, "config", "filter.own.clean", f"printf '{stored}'")
+    git(clone, "config", "filter.own.smudge", "cat")
+    write(clone / ".gitattributes", "layer.yaml filter=own\n")
+    write(clone / "layer.yaml", LAYER)
+    git(clone, "add", ".")
+    git(clone, "commit", "--quiet", "--message", "Configure")
+
+
+@pytest.mark.parametrize(
+    ("stored", "code"),
+    [
+        (r"\0GITCRYPT\0\237\001", "file-not-utf-8"),
+        (r"version https://git-lfs.github.com/spec/v1\noid sha256:4d\n", "file-lfs-pointer"),
+        ("apiVersion: v1  # as a formatter writes it", None),
+    ],
+    ids=["git-crypt", "Git LFS", "a formatter"],
+)
+def test_a_file_that_git_stores_in_another_form(clone: Path, stored: str, code: str | None) -> None:
+    changed_by_a_filter(clone, stored)
+    document = json.loads(call_kalypso("validate", "--json").stdout)
+    told = [(item["code"], item["where"]["path"]) for item in document["problems"]]
+    assert told == ([(code, "layer.yaml")] if code else [])
+
+
 def merge(clone: Path, ours: str | None, theirs: str) -> None:
     """Merge two changes of one file, whose conflict remains."""
     write(clone / "layer.yaml", LAYER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -47,6 +47,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, within
+from kalypso_actions.sources.yaml_documents import GIT_CRYPT, LFS_POINTER, read_text
 
 OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
@@ -410,7 +411,25 @@ class CurrentClone:
         files = self.files_of(source.branch) or reader.repositories.open(
             str(self.path), branch=source.branch
         )
-        return read_branch(files, source, reader.kustomize)
+        reading = read_branch(files, source, reader.kustomize)
+        stored = [*self._stored_otherwise(reading)] if files is self.working_tree else []
+        return replace(reading, problems=(*reading.problems, *stored))
+
+    def _stored_otherwise(self, reading: Reading) -> Iterator[Problem]:
+        """Yield the documents that Git LFS or git-crypt changes on the way into git.
+
+        All other commands read what git has.
+        """
+        here = self.working_tree.entries()
+        attributes = [path for path in here if path.endswith(".gitattributes")]
+        if not any(b"filter=" in text for text in self.working_tree.read(attributes).values()):
+            return
+        head = self.repository.at_commit(self.repository.checked_out_commit)
+        paths = {document.where.path for document in reading.documents} & head.entries().keys()
+        for path, content in head.read(sorted(paths)).items():
+            text = read_text(content, Location(reading.revision.repository, path))
+            if isinstance(text, Problem) and content.startswith((LFS_POINTER, GIT_CRYPT)):
+                yield replace(text, message=f"in git, {text.message}")
 
     @property
     def head_of_main(self) -> str:

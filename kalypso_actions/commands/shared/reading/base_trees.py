@@ -117,14 +117,25 @@ def unreadable_branches(
                     repositories.resolve(target.repo, target.branch, target.branch)
             except KalypsoError as error:
                 fault = error.problem
+                advice = fault.advice
+                if advice.startswith("fetch it first"):
+                    advice += f"; if that repository lacks it, {_creation(target.branch)}"
                 if not is_unreachable(error):
                     yield Finding(
                         f"GitOpsRepo {repo.name!r}: {target.repo}: {fault.message}",
                         target.culprit(fault.message, repo.where),
-                        fault.advice,
+                        advice,
                         "gitops-branch-unreadable",
                         level="warning",
                     )
+
+
+def _creation(branch: str) -> str:
+    name = shlex.quote(branch)
+    return (
+        "create it, for example in a clone of that repository: git "
+        f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
+    )
 
 
 def open_gitops(
@@ -192,11 +203,7 @@ def _unreadable(branch: GitOpsBranch, context: CommandContext, error: KalypsoErr
     message, advice = error.problem.message, error.problem.advice
     if missing:
         message = f"{branch.repository} has no branch {branch.branch!r}"
-        name = shlex.quote(branch.branch)
-        advice = (
-            "correct the branch, or create it, for example in a clone of that repository: git "
-            f"switch --orphan {name} && git commit --allow-empty -m Begin && git push origin {name}"
-        )
+        advice = f"correct the branch, or {_creation(branch.branch)}"
     if branch.gitops_repo:
         message = f"GitOpsRepo {branch.gitops_repo!r}: {message}"
     return KalypsoError.of([Problem(message, branch.where, advice, "gitops-branch-unreadable")])
