@@ -19,7 +19,7 @@ from kalypso_actions.planning.fleet_manifests import (
 from kalypso_actions.planning.manifest_references import unmet
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.registrations import is_own_fault
-from tests.breaks import breaks, turned
+from tests.breaks import breaks, returning, turned
 from tests.builders import assignment, cluster_type, config_map, fleet, policy, target, template
 from tests.plans import plan
 
@@ -208,6 +208,31 @@ FAULTS |= {
 }
 
 
+@breaks(
+    "names of objects are free",
+    returning("kalypso_actions.planning.manifests._Check._check_names", None),
+    case="a name that",
+)
+@breaks(
+    "labels are free",
+    returning("kalypso_actions.planning.manifests._Check._check_labels", None),
+    case="a label that",
+)
+@breaks(
+    "data of a Secret is any text",
+    returning("kalypso_actions.planning.manifests._Check._check_data", None),
+    case="a Secret with",
+)
+@breaks(
+    "an object may be made twice in a folder",
+    returning("kalypso_actions.planning.manifests._Check._check_duplicate", None),
+    case="object twice",
+)
+@breaks(
+    "a number is a text",
+    returning("kalypso_actions.planning.manifests._Check._fault", ""),
+    case="2048",
+)
 @pytest.mark.parametrize(("given", "expected"), FAULTS.values(), ids=FAULTS)
 def test_each_cause_is_told_once_at_the_line_of_its_template(
     given: dict[str, object], expected: tuple[str, str, str]

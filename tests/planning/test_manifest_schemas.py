@@ -8,7 +8,7 @@ import pytest
 
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifest_values import rules
-from tests.breaks import breaks, turned
+from tests.breaks import breaks, returning, turned
 
 META = {"metadata": {"name": "a"}}
 
@@ -114,6 +114,16 @@ VALUES: dict[str, tuple[str, dict[str, Any], str]] = {
 }  # fmt: skip
 
 
+@breaks(
+    "amounts have no order",
+    returning("kalypso_actions.planning.manifest_values.ValueRule._of_order", ()),
+    case="above",
+)
+@breaks(
+    "a mount needs no volume",
+    returning("kalypso_actions.planning.manifest_values.ValueRule._of_names", ()),
+    case="mount",
+)
 @breaks(
     "values that no schema refuses are checked",
     turned(schema_faults, "rule.faults(body)", "()"),
