@@ -62,8 +62,8 @@ class HoldDocument(OutputDocument):
 
 
 NOW_HELD = (
-    "Nothing is proposed or merged automatically now. People can still merge open pull requests.\n"
-    "kalypso status shows what waits."
+    "Nothing is proposed or merged automatically now. Open pull requests get the failing status "
+    "kalypso / policy;\npeople can still merge them. kalypso status shows what waits."
 )
 
 
