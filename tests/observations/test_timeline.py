@@ -87,7 +87,7 @@ STORIES = {
 
 @breaks(
     "a content that is no longer wanted is on its way",
-    turned(_state, "and is_wanted", ""),
+    turned(_state, "is_wanted", "True"),
 )
 @breaks("the worst state of the clusters is drawn", turned(_segments, "reversed(counts)", "counts"))
 @pytest.mark.parametrize(("looks", "expected"), STORIES.values(), ids=STORIES)
