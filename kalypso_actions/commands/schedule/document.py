@@ -203,8 +203,9 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
         or any(_entries(decision, done))
         or any(item.proposed.has_changes for item in decision.proposals)
     )
-    # The text and the status of an open pull request say that a freeze has begun.
-    closes_at = snapshot.closes_at if any(_entries(decision, done)) else None
+    # An open pull request says that a freeze has begun, and GitHub then no longer merges it.
+    is_open = any(entry.action not in {"merged", "withdrawn"} for entry in _entries(decision, done))
+    closes_at = snapshot.closes_at if is_open else None
     times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at, closes_at))
     record = StartRecord(
         "blocked" if decision.is_blocked else "scheduled",
