@@ -202,9 +202,11 @@ class PostgresDatabase:
                 if old := self._names(schema, kinds):
                     self.script(f"drop {kind} {', '.join(old)}")
                 self.script(f"create schema if not exists {schema}")
-            for table in self._names(self._new_tables, "r"):
-                self.script(f"alter table {table} set schema {self._tables}")
-            self.script(f"drop schema {self._new_tables}")
+            moves = "".join(
+                f"alter table {table} set schema {self._tables};"
+                for table in self._names(self._new_tables, "r")
+            )
+            self.script(f"{moves} drop schema {self._new_tables}")
             self._use(self._tables)
             self.script(self._views)
         self._grant(roles)

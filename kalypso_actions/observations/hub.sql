@@ -84,15 +84,16 @@ where exists (select 1 from period p where p.reconciler = d.reconciler and p.unt
 -- What each cluster runs of what it should. `gitops_commit` and `deployed_version` are those of the
 -- newest desired period that the content belongs to; else null, and the commit that is reported.
 create view kalypso_hub.every_state as
-select s.name as environment, e.name as platform_environment, e.position as environment_position,
-    coalesce(t.name, r.follows) as target, w.name as workload, a.name as application,
-    x.name as workspace, c.name as cluster, c.key as cluster_key, r.cluster_type,
-    r.name as configuration, v.version as desired_version, ov.version as deployed_version,
+select s.name as environment, coalesce(t.name, r.follows) as target, c.name as cluster,
+    c.key as cluster_key, r.cluster_type, v.version as desired_version,
+    ov.version as deployed_version,
     case when p.content <> '' and p.content = d.content then 'current'
         when p.relation = 'current' and d.id is not null and p.content <> '' then 'behind'
         else p.relation end as relation,
     p.status, p.reason, kalypso_hub.at(p.from_) at time zone 'utc' as since,
-    coalesce(o.commit_id, p.commit_id) as gitops_commit, ov.source_commit,
+    coalesce(o.commit_id, p.commit_id) as gitops_commit, e.name as platform_environment,
+    e.position as environment_position, w.name as workload, a.name as application,
+    x.name as workspace, r.name as configuration, ov.source_commit,
     kalypso_hub.at(d.from_) at time zone 'utc' as desired_since, d.commit_id as desired_commit,
     greatest(d.number - o.number, 0) as changes_behind,
     rtrim(t.repository || '/' || t.branch || '/' || t.path, '/') as manifests_endpoint,
@@ -115,29 +116,22 @@ left join lateral (
 left join version ov on ov.id = o.version
 where p.until is null;
 
-create view kalypso_hub.state as
-select environment, target, cluster, cluster_key, cluster_type, desired_version, deployed_version,
-    relation, status, reason, since, gitops_commit, platform_environment, environment_position,
-    workload, application, workspace, configuration, source_commit, desired_since, desired_commit,
-    changes_behind, manifests_endpoint
-from kalypso_hub.every_state where is_application;
+create view kalypso_hub.state as select * from kalypso_hub.every_state where is_application;
 
 create view kalypso_hub.platform_state as
-select environment, target, cluster, cluster_key, cluster_type, desired_version, deployed_version,
-    relation, status, reason, since, gitops_commit, platform_environment, environment_position,
-    configuration, source_commit, desired_since, desired_commit, changes_behind, manifests_endpoint
-from kalypso_hub.every_state where not is_application;
+select * from kalypso_hub.every_state where not is_application;
 
 -- Each desired period, with the numbers of clusters by the last status that belongs to it.
 create view kalypso_hub.every_history as
-select s.name as environment, e.name as platform_environment, t.name as target, w.name as workload,
-    a.name as application, v.version, v.source_commit, d.commit_id as gitops_commit,
-    d.configuration as configuration_commit, coalesce(n.success, 0) as success,
-    coalesce(n.failure, 0) as failure, coalesce(n.in_progress, 0) as in_progress,
+select s.name as environment, t.name as target, v.version, d.commit_id as gitops_commit,
+    coalesce(n.success, 0) as success, coalesce(n.failure, 0) as failure,
+    coalesce(n.in_progress, 0) as in_progress,
     kalypso_hub.at(d.from_, d.nth) at time zone 'utc' as from_,
     lead(kalypso_hub.at(d.from_, d.nth) at time zone 'utc')
         over (partition by d.target order by d.number) as until,
-    d.id as desired_id, d.content, w.id is not null as is_application
+    e.name as platform_environment, w.name as workload, a.name as application, v.source_commit,
+    d.configuration as configuration_commit, d.id as desired_id, d.content,
+    w.id is not null as is_application
 from desired d
 join target t on t.id = d.target
 join environment e on e.id = t.environment
@@ -160,28 +154,22 @@ left join lateral (
 ) n on true;
 
 create view kalypso_hub.target_history as
-select environment, target, version, gitops_commit, success, failure, in_progress, from_, until,
-    platform_environment, workload, application, source_commit, configuration_commit
-from kalypso_hub.every_history where is_application and content <> '';
+select * from kalypso_hub.every_history where is_application and content <> '';
 
 create view kalypso_hub.platform_history as
-select environment, target, version, gitops_commit, success, failure, in_progress, from_, until,
-    platform_environment, source_commit, configuration_commit
-from kalypso_hub.every_history where not is_application and content <> '';
+select * from kalypso_hub.every_history where not is_application and content <> '';
 
 -- What is not as it should be, also targets that no cluster reports.
 create view kalypso_hub.drift as
 select kind, environment, target, cluster, cluster_key, cluster_type, desired_version,
     deployed_version, changes_behind, since, reason, gitops_commit, desired_commit,
     platform_environment, application, is_application
-from (
-    select s.*, k.kind from kalypso_hub.every_state s
-    cross join lateral (
-        select 'failing' as kind where s.status = 'failure'
-        union all select s.status where s.status in ('suspended', 'unreachable')
-        union all select s.relation where s.relation in ('behind', 'off', 'unknown')
-    ) k
-) as found
+from kalypso_hub.every_state
+cross join lateral (
+    select 'failing' as kind where status = 'failure'
+    union all select status where status in ('suspended', 'unreachable')
+    union all select relation where relation in ('behind', 'off', 'unknown')
+) as kinds
 union all
 select 'no-cluster', s.name, t.name, null, null, null, v.version, null, null,
     kalypso_hub.at(d.from_) at time zone 'utc', '', null, d.commit_id, e.name, a.name,
@@ -209,7 +197,7 @@ select h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until, r.
         (array_agg(y.arrived order by y.arrived))[(count(*) + 1) / 2]) at time zone 'utc' end as half,
     case when count(y.arrived) = count(*)
         then kalypso_hub.at(max(y.arrived)) at time zone 'utc' end as "all",
-    h.application, h.is_application
+    h.application, h.is_application, h.desired_id
 from kalypso_hub.every_history h
 join desired d on d.id = h.desired_id
 join target t on t.id = d.target
@@ -234,10 +222,9 @@ select h.from_ as time, max(r."all") as timeend,
         as text,
     concat_ws(',', 'deployment', h.environment, h.target, h.application) as tags
 from kalypso_hub.every_history h
-left join kalypso_hub.rollout r on r.gitops_commit = h.gitops_commit
-    and r.environment = h.environment and r.target = h.target and r.from_ = h.from_
+left join kalypso_hub.rollout r using (desired_id)
 where h.content <> ''
-group by h.desired_id, h.from_, h.environment, h.target, h.version, h.gitops_commit, h.application;
+group by desired_id, h.from_, h.environment, h.target, h.version, h.gitops_commit, h.application;
 
 -- What each cluster ran, from when until when; versions as in `state`.
 create view kalypso_hub.cluster_history as
@@ -318,21 +305,11 @@ join environment e on e.id = p.environment;
 -- The figures of delivery of each environment as `kalypso delivery` finds them at the newest look, in
 -- seconds; null where there is nothing to count. Each load writes them.
 create table delivery_figure (
-    environment text primary key,
-    since bigint not null,
-    deployments integer not null,
-    ended_well integer not null,
-    failed_deployments integer not null,
-    per_week numeric,
-    changes integer not null,
-    failed_changes integer not null,
-    change_failure_rate numeric,
-    lead_time_n integer not null,
-    lead_time_median integer,
-    lead_time_p90 integer,
-    recovery_n integer not null,
-    recovery_median integer,
-    recovered_by_clusters boolean not null
+    environment text primary key, since bigint not null,
+    deployments integer, ended_well integer, failed_deployments integer, per_week numeric,
+    changes integer, failed_changes integer, change_failure_rate numeric,
+    lead_time_n integer, lead_time_median integer, lead_time_p90 integer,
+    recovery_n integer, recovery_median integer, recovered_by_clusters boolean
 );
 
 create view kalypso_hub.delivery_figures as

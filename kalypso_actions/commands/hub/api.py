@@ -342,20 +342,15 @@ def is_endpoint(text: str, repository_key: str, branch: str, path: str) -> bool:
 
 
 def _deployment_state(rows: Sequence[tuple[str, str | None, str | None]]) -> DeploymentState:
-    groups: dict[str, list[Subscriber]] = {"success": [], "failure": [], "in_progress": []}
+    groups: dict[str, list[Subscriber]] = {"succeeded": [], "failed": [], "in_progress": []}
+    words = {"success": "succeeded", "failure": "failed"}
     for name, status, reason in rows:
         if status:
-            group = groups[status if status in groups else "in_progress"]
+            group = groups[words.get(status, "in_progress")]
             group.append(Subscriber(name=name, status_message=reason or ""))
-    return DeploymentState(
-        total_subscribers=len(rows),
-        total_succeeded_subscribers=len(groups["success"]),
-        total_failed_subscribers=len(groups["failure"]),
-        total_in_progress_subscribers=len(groups["in_progress"]),
-        succeeded_subscribers=groups["success"],
-        failed_subscribers=groups["failure"],
-        in_progress_subscribers=groups["in_progress"],
-    )
+    totals = {f"total_{name}_subscribers": len(group) for name, group in groups.items()}
+    lists = {f"{name}_subscribers": group for name, group in groups.items()}
+    return DeploymentState.model_validate({"total_subscribers": len(rows), **totals, **lists})
 
 
 def matching(found: Iterable[Item], **wanted: str) -> Iterator[Item]:
@@ -384,7 +379,7 @@ def _metrics(tables: Database, now: datetime) -> bytes:
         *("clusters", "Clusters by their worst state"),
         *("environment", "cluster_type", "status", "relation"),
     )
-    for labels in _worst(questions.states(tables, now)).values():
+    for labels in _worst(questions.states(tables, now)):
         clusters.labels(*labels).inc()
     age = gauge("observation_age_seconds", "Age of the newest look", "environment")
     for environment, seen in questions.looks(tables, now).items():
@@ -412,19 +407,17 @@ def _waits(tables: Database, now: datetime) -> Mapping[str, float]:
     return waits
 
 
-def _worst(found: Iterable[ClusterState]) -> Mapping[tuple[str, str], tuple[str, str, str, str]]:
-    """Return the labels of each cluster in an environment, by its worst status and relation."""
+def _worst(found: Iterable[ClusterState]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the labels of each cluster in an environment, with its worst status and relation."""
+    statuses = ("success", "in_progress", "suspended", "unreachable", "failure")
     relations = ("current", "unknown", "behind", "off")
-    order = {"success": 0, "in_progress": 1, "suspended": 2, "unreachable": 3, "failure": 4}
-    worst: dict[tuple[str, str], tuple[str, str, str, str]] = {}
+    clusters: dict[tuple[str, str], list[ClusterState]] = {}
     for each in found:
-        key = each.environment, each.cluster.lower()
-        labels = (each.environment, each.cluster_type, each.status, each.relation)
-        before = worst.get(key, labels)
-        worst[key] = (
-            each.environment,
-            before[1] or each.cluster_type,
-            max(before[2], each.status, key=lambda name: order.get(name, 0)),
-            max(before[3], each.relation, key=relations.index),
+        clusters.setdefault((each.environment, each.cluster.lower()), []).append(each)
+    for (environment, _), its in clusters.items():
+        yield (
+            environment,
+            max(each.cluster_type for each in its),
+            max((each.status for each in its), key=statuses.index),
+            max((each.relation for each in its), key=relations.index),
         )
-    return worst

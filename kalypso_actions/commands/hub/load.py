@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
@@ -93,37 +93,26 @@ def load_postgres(
     figures = list(_figure_rows(database))
     database.publish(roles)
     database.script("delete from delivery_figure")
-    for row in figures:
-        database.insert("delivery_figure", list(row), [list(row.values())])
+    database.each(f"insert into delivery_figure values ({', '.join('?' * 15)})", figures)  # noqa: S608
     return _document(branch, head, database, changed=changed)
 
 
-def _figure_rows(database: Database) -> Iterator[Mapping[str, object]]:
+def _figure_rows(database: Database) -> Iterator[Sequence[object]]:
     """Yield the figures of each environment at the newest look, as rows of the table."""
     recorded = recorded_since(database)
     newest = last_look(database, datetime.max.replace(tzinfo=UTC))
-    if recorded is None or newest is None:
+    if not recorded or not newest:
         return
+    since = seconds_of(max(recorded, window_before(newest)))
     for each in delivery.figures(database, newest):
         if each.scope.kind == "environment":
             lead, recovery = each.lead_time or Figure(), each.recovery
-            yield {
-                "environment": each.scope.name,
-                "since": seconds_of(max(recorded, window_before(newest))),
-                "deployments": each.failed_deployments.n,
-                "ended_well": each.ended_well,
-                "failed_deployments": each.failed_deployments.part,
-                "per_week": each.per_week,
-                "changes": each.change_failures.n,
-                "failed_changes": each.change_failures.part,
-                "change_failure_rate": each.change_failures.share,
-                "lead_time_n": lead.n,
-                "lead_time_median": lead.median_and_p90[0],
-                "lead_time_p90": lead.median_and_p90[1],
-                "recovery_n": recovery.n,
-                "recovery_median": recovery.median_and_p90[0],
-                "recovered_by_clusters": each.recovered_by_clusters,
-            }
+            failed, changes = each.failed_deployments, each.change_failures
+            yield (
+                *(each.scope.name, since, failed.n, each.ended_well, failed.part, each.per_week),
+                *(changes.n, changes.part, changes.share, lead.n, *lead.median_and_p90),
+                *(recovery.n, recovery.median_and_p90[0], each.recovered_by_clusters),
+            )
 
 
 def _document(branch: RecordBranch, head: str, database: Database, *, changed: bool) -> HubDocument:

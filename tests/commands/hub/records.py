@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from kalypso_actions.clients.postgresql import PostgresDatabase, connect
 from kalypso_actions.clients.process import Programs
+from kalypso_actions.commands.hub.load import load_postgres
 from kalypso_actions.commands.shared.record import (
     FolderRecord,
     push_of_records,
@@ -17,6 +19,7 @@ from kalypso_actions.commands.shared.record import (
     record_log,
 )
 from kalypso_actions.observations.desired import BranchLook, desired_after
+from kalypso_actions.observations.projection import views
 from kalypso_actions.observations.real import Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
     DesiredLine,
@@ -27,6 +30,7 @@ from kalypso_actions.observations.record import (
 )
 from tests.observations.replay import Replay
 from tests.observations.test_record import AT, desired
+from tests.postgres import TestDatabase
 
 MINUTE = timedelta(minutes=1)
 URL = "https://github.com/acme/shop-gitops"
@@ -166,6 +170,22 @@ class Recorder:
         for _, steps in record_log(self.branch, self.branch.head()).commits:
             periods.add(steps)
         return periods
+
+
+def hub_load(
+    recorder: Recorder,
+    database: TestDatabase,
+    *,
+    schema: str = "kalypso_hub",
+    head: str = "",
+    roles: Sequence[str] = (),
+) -> None:
+    """Load the record up to a commit as `kalypso hub load` does, in this process."""
+    with connect(database.url, "", {}) as connection:
+        tables = PostgresDatabase(connection, schema, views())
+        tables.begin()
+        load_postgres(tables, recorder.branch, head or recorder.branch.head(), roles)
+        connection.commit()
 
 
 DEV = application("functional-test", "dev")

@@ -13,18 +13,16 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.clients.postgresql import PostgresDatabase, connect
 from kalypso_actions.commands.hub.api import rollouts_until
-from kalypso_actions.commands.hub.load import load_postgres
 from kalypso_actions.commands.shared.record import record_log
 from kalypso_actions.observations.delivery import figures
 from kalypso_actions.observations.drift import drift
 from kalypso_actions.observations.histories import target_periods
-from kalypso_actions.observations.projection import SqliteDatabase, load, views
+from kalypso_actions.observations.projection import SqliteDatabase, load
 from kalypso_actions.observations.questions import last_look, states
 from kalypso_actions.observations.record import Status
 from kalypso_actions.observations.timeline import deployments
-from tests.commands.hub.records import Recorder, application, folder, story
+from tests.commands.hub.records import Recorder, application, folder, hub_load, story
 from tests.git_repositories import git
 from tests.postgres import TestDatabase
 
@@ -96,11 +94,7 @@ def test_the_views_say_at_each_look_what_the_commands_say(
         load(tables, partial(record_log, branch), branch.head(), "record")
         for commit in commits:
             load(then, partial(record_log, branch), commit, "record")
-            with connect(database.url, "", {}) as connection:
-                loader = PostgresDatabase(connection, "kalypso_hub", views())
-                loader.begin()
-                load_postgres(loader, branch, commit)
-                connection.commit()
+            hub_load(recorder, database, head=commit)
             at = last_look(then, recorder.now)
             assert at
             for view, said in answers(tables, then, at).items():

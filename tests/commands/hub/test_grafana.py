@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.hub.records import Recorder, story
-from tests.commands.hub.test_load import hub_load
+from tests.commands.hub.records import Recorder, hub_load, story
 from tests.observations.test_record import AT
 from tests.postgres import TestDatabase
 

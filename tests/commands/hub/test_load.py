@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,13 @@ import psycopg
 import pytest
 
 from kalypso_actions.clients.postgresql import PostgresDatabase, connect, settings_of
-from kalypso_actions.commands.hub.load import load_postgres
-from kalypso_actions.commands.shared.record import BRANCH
-from kalypso_actions.errors import UsageError
-from kalypso_actions.observations.projection import views
+from kalypso_actions.commands.shared.record import BRANCH, record_log
+from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.observations.projection import loaded_head
 from kalypso_actions.observations.record import Status
+from tests.breaks import breaks, replaced, turned
 from tests.command_line import PROGRAM, call_kalypso
-from tests.commands.hub.records import DEV, EDGE, Recorder, application, folder, story
+from tests.commands.hub.records import DEV, EDGE, Recorder, application, folder, hub_load, story
 from tests.git_repositories import git
 from tests.observations.replay import DesiredPeriod, RealPeriod, owners
 from tests.postgres import TestDatabase
@@ -70,11 +72,10 @@ group by 1, 2, 3 order by 1, 2, 3
 """What the hub's dashboards ask: versions and numbers of reconcilers, joined by commit and time."""
 
 
-def hub_load(recorder: Recorder, database: TestDatabase, *more: str) -> None:
-    done = call_kalypso(
+def call_load(recorder: Recorder, database: TestDatabase, *more: str) -> Any:
+    return call_kalypso(
         "hub", "load", "--record", recorder.folder, "--database-url", database.url, *more
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
 def state(database: TestDatabase) -> list[Any]:
@@ -268,34 +269,50 @@ def test_a_role_may_read_the_views_after_each_load(
 ) -> None:
     story(recorder)
     database.execute('drop role if exists "a reader"; create role "a reader" login')
+    done = call_load(recorder, database, "--grant-to", "a reader")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     for _ in range(2):
-        hub_load(recorder, database, "--grant-to", "a reader")
         with psycopg.connect(database.url.replace("user=postgres", "user='a reader'")) as reader:
             assert reader.execute("select count(*) from kalypso_hub.state").fetchall() == [(2,)]
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reader.execute("select * from kalypso_hub_v1.period")
         database.execute("update kalypso_hub_v1.loaded set version = 'another'")
-    done = call_kalypso(
-        *("hub", "load", "--record", recorder.folder, "--database-url", database.url),
-        *("--grant-to", 'nobody"; drop table x'),
-    )
+        hub_load(recorder, database, roles=["a reader"])
+    done = call_load(recorder, database, "--grant-to", 'nobody"; drop table x')
     assert done.returncode == 1
     assert 'role "nobody"; drop table x" does not exist' in done.stderr
 
 
+@breaks("tables of another version stay", turned(loaded_head, "of == version()", "True"))
+@breaks("a rewritten record is added", turned(record_log, "log.continues", "True"))
 def test_another_version_and_a_rewritten_record_are_loaded_anew(
     recorder: Recorder, database: TestDatabase
 ) -> None:
     story(recorder)
+    before = git(recorder.folder, "rev-parse", f"{BRANCH}~2").strip()
+    hub_load(recorder, database, head=before)
+    earlier = everything(database)
     hub_load(recorder, database)
-    expected = state(database)
+    expected = everything(database)
     database.execute("update kalypso_hub_v1.loaded set version = 'x'; drop view kalypso_hub.host")
     database.execute("alter table kalypso_hub_v1.period add column foreign_to_us text")
     hub_load(recorder, database)
-    assert state(database) == expected
-    git(recorder.folder, "update-ref", f"refs/heads/{BRANCH}", f"{BRANCH}~2")
-    hub_load(recorder, database)
-    assert [row[0] for row in state(database)] == ["Drone-1", "drone-2", "drone-3"]
+    assert everything(database) == expected
+    assert len(database.rows("select name from host")) == 2
+    hub_load(recorder, database, head=before)
+    assert everything(database) == earlier
+
+
+def everything(database: TestDatabase) -> list[list[Any]]:
+    columns = {
+        "cluster_history": "environment, cluster, status, from_, until",
+        "target_history": "environment, target, version, from_, until",
+        "delivery_figures": "*",
+    }
+    return [
+        database.rows(f"select {names} from {view} order by {names.replace('*', '1')}")
+        for view, names in columns.items()
+    ]
 
 
 def test_a_view_of_others_is_named_and_not_dropped(
@@ -305,7 +322,7 @@ def test_a_view_of_others_is_named_and_not_dropped(
     hub_load(recorder, database)
     database.execute("create view public.mine as select * from kalypso_hub.state")
     database.execute("update kalypso_hub_v1.loaded set version = 'x'")
-    done = call_kalypso("hub", "load", "--record", recorder.folder, "--database-url", database.url)
+    done = call_load(recorder, database)
     assert done.returncode == 1
     assert "view public.mine depends on view kalypso_hub.state" in done.stderr
     assert len(database.rows("select * from public.mine")) == 2
@@ -314,40 +331,61 @@ def test_a_view_of_others_is_named_and_not_dropped(
 def test_each_control_plane_has_a_schema(recorder: Recorder, database: TestDatabase) -> None:
     story(recorder)
     hub_load(recorder, database)
-    hub_load(recorder, database, "--schema", "kalypso_hub_europe")
+    hub_load(recorder, database, schema="kalypso_hub_europe")
     union = " union all ".join(
         f"select cluster from {name}.state" for name in ("kalypso_hub", "kalypso_hub_europe")
     )
     assert len(database.rows(union)) == 4
-    done = call_kalypso(
-        *("hub", "load", "--record", recorder.folder, "--database-url", database.url),
-        *("--schema", "public; drop"),
-    )
-    assert done.returncode == 2
+    assert call_load(recorder, database, "--schema", "public; drop").returncode == 2
 
 
-class KilledError(Exception):
-    """The end of a process in the middle of its work."""
+def kill(_: PostgresDatabase) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
+def end_connection(tables: PostgresDatabase) -> None:
+    own = tables._connection.info
+    with psycopg.connect(own.dsn) as other:
+        other.execute("select pg_terminate_backend(%s)", [own.backend_pid])
+
+
+def committed_early(real: Callable[..., Any], tables: PostgresDatabase, *given: Any) -> Any:
+    tables._connection.commit()
+    tables.begin()
+    return real(tables, *given)
+
+
+@breaks(
+    "a load is two transactions", replaced(PostgresDatabase.publish, committed_early), case="kill"
+)
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # pytest-xdist has threads
+@pytest.mark.parametrize("end", [kill, end_connection])
 def test_killed_at_any_statement_readers_see_the_old_state(
-    recorder: Recorder, database: TestDatabase, monkeypatch: pytest.MonkeyPatch
+    recorder: Recorder,
+    database: TestDatabase,
+    monkeypatch: pytest.MonkeyPatch,
+    end: Callable[[PostgresDatabase], None],
 ) -> None:
+    """Killed processes load what is new, and ended connections load everything anew."""
     commits = story(recorder)
     hub_load(recorder, database)
     before = state(database)
     recorder.run("Drone-1", DEV, "a", "failure", commit=commits["a"])
     recorder.look()
-    statements: list[int] = []
+    if end is end_connection:
+        database.execute("update kalypso_hub_v1.loaded set version = 'x'")
+    statements: list[str] = []
     killed_at = 0
 
     def counted(name: str) -> None:
         method = getattr(PostgresDatabase, name)
 
         def call(self: PostgresDatabase, *arguments: Any) -> Any:
-            statements.append(1)
+            statements.append(name)
             if len(statements) == killed_at:
-                raise KilledError
+                if "publish" not in statements:
+                    assert state(database) == before, "readers need not wait"
+                end(self)
             return method(self, *arguments)
 
         monkeypatch.setattr(PostgresDatabase, name, call)
@@ -356,23 +394,43 @@ def test_killed_at_any_statement_readers_see_the_old_state(
         counted(name)
     while True:
         killed_at += 1
-        statements.clear()
-        try:
-            hub_load_in_process(recorder, database)
-        except KilledError:
-            assert state(database) == before, killed_at
-        else:
+        if ends_well(lambda: hub_load(recorder, database)):
             break
+        assert state(database) == before, killed_at
     assert killed_at > 30
     assert state(database)[0] == ("Drone-1", "0.0.1", "failure", "current")
 
 
-def hub_load_in_process(recorder: Recorder, database: TestDatabase) -> None:
-    with connect(database.url, "", {}) as connection:
-        tables = PostgresDatabase(connection, "kalypso_hub", views())
-        tables.begin()
-        load_postgres(tables, recorder.branch, recorder.branch.head())
-        connection.commit()
+def ends_well(call: Callable[[], None]) -> bool:
+    """Call in a process of its own, which may be killed or refused."""
+    if pid := os.fork():
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert status in {0, 1, -signal.SIGKILL}
+        return status == 0
+    status = 2
+    try:
+        call()
+        status = 0
+    except KalypsoError:
+        status = 1
+    finally:
+        os._exit(status)
+
+
+def unlocked(
+    real: Callable[..., Any], tables: PostgresDatabase, statement: str, *given: Any
+) -> Any:
+    return [] if "advisory" in statement else real(tables, statement, *given)
+
+
+@breaks("loaders do not wait", replaced(PostgresDatabase.rows, unlocked))
+def test_a_loader_waits_for_another_one_of_its_schema(database: TestDatabase) -> None:
+    with connect(database.url, "", {}) as first, connect(database.url, "", {}) as second:
+        PostgresDatabase(first, "kalypso_hub").begin()
+        second.execute("set local lock_timeout = '10ms'")
+        PostgresDatabase(second, "kalypso_hub_europe").begin()
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            PostgresDatabase(second, "kalypso_hub").begin()
 
 
 def test_two_loaders_at_once(recorder: Recorder, database: TestDatabase) -> None:
@@ -420,6 +478,8 @@ def test_hub_file_continues_and_refuses_other_files(recorder: Recorder, tmp_path
     assert call(tmp_path / "no" / "folder").returncode == 1
 
 
+@breaks("a password may be in the URL", turned(settings_of, 'settings.get("password")', "None"))
+@breaks("a password travels in the clear", turned(settings_of, "mode not in ENCRYPTED", "False"))
 @pytest.mark.parametrize(
     ("url", "fault"),
     [

@@ -21,8 +21,7 @@ from kalypso_actions.commands.shared.record import ask
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import HubServeInputs
 from kalypso_actions.observations.projection import Database
-from tests.commands.hub.records import Recorder, story
-from tests.commands.hub.test_load import hub_load
+from tests.commands.hub.records import Recorder, hub_load, story
 from tests.observations.test_record import AT
 from tests.postgres import TestDatabase
 
