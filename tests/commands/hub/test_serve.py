@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,13 +16,15 @@ import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kalypso_actions.commands.hub.api import create_app, is_endpoint
+from kalypso_actions.clients.postgresql import PostgresDatabase
+from kalypso_actions.commands.hub.api import _guard, create_app, is_endpoint
 from kalypso_actions.commands.hub.serve import DatabaseSource, address
 from kalypso_actions.commands.shared.record import ask
-from kalypso_actions.errors import UsageError
+from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HubServeInputs
 from kalypso_actions.observations.projection import Database
-from tests.commands.hub.records import Recorder, hub_load, story
+from tests.breaks import breaks, replaced, turned
+from tests.commands.hub.records import DEV, Recorder, hub_load, story
 from tests.observations.test_record import AT
 from tests.postgres import TestDatabase
 
@@ -190,6 +193,9 @@ def test_no_text_breaks_a_question(url: str) -> None:
     assert len(items(url, "state")) == 4
 
 
+@breaks("foreign names are served", turned(_guard, "name not in LOOPBACK", "False"))
+@breaks("bodies have no bound", turned(_guard, "int(length) > LARGEST_BODY", "False"))
+@breaks("a wrong token is taken", turned(_guard, "not is_known", "False"))
 def test_what_is_refused(recorder: Recorder) -> None:
     story(recorder)
     source = Recorded(recorder)
@@ -215,6 +221,67 @@ def test_what_is_refused(recorder: Recorder) -> None:
             assert answer.status_code == status, (path, token)
 
 
+KNOWN_TOKEN = "hmac.compare_digest(given, f'Bearer {token}'.encode())"
+
+
+@breaks(
+    "the time of a comparison tells the token",
+    turned(_guard, KNOWN_TOKEN, "given == f'Bearer {token}'.encode()"),
+)
+def test_a_token_is_compared_in_constant_time(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story(recorder)
+    compared = []
+
+    def compare(given: bytes, known: bytes) -> bool:
+        compared.append((given, known))
+        return False
+
+    monkeypatch.setattr(hmac, "compare_digest", compare)
+    with served(Recorded(recorder), "hunter2") as url:
+        headers = {"authorization": "Bearer \xfc"}
+        assert requests.get(f"{url}/metrics", headers=headers, timeout=60).status_code == 401
+    assert compared == [("Bearer \xfc".encode(), b"Bearer hunter2")]
+
+
+@breaks(
+    "a question may write",
+    turned(DatabaseSource.ask, "reads_only=True", "reads_only=False"),
+    replaced(PostgresDatabase.read, lambda _real, *_given: None),
+)
+def test_a_question_cannot_write(recorder: Recorder, database: TestDatabase) -> None:
+    story(recorder)
+    hub_load(recorder, database)
+    source = DatabaseSource(HubServeInputs(database_url=database.url), {})
+
+    def change(tables: Database) -> None:
+        tables.script("delete from kalypso_hub_v1.period")
+
+    with pytest.raises(KalypsoError, match="read-only"):
+        source.ask(change)
+
+
+@breaks("a page has no end", turned(create_app, "found[begin:end]", "found[begin:]"))
+@breaks("each page is the first", turned(create_app, "found[begin:end]", "found[:end]"))
+def test_a_page_has_500_items(recorder: Recorder) -> None:
+    recorder.merge(DEV, "a", "0.0.1")
+    for number in range(501):
+        recorder.run(f"drone-{number:03}", DEV, "a")
+    recorder.look()
+    with served(Recorded(recorder)) as url:
+
+        def page(offset: int) -> requests.Response:
+            return requests.get(f"{url}/v1/state", {"offset": str(offset)}, timeout=60)
+
+        first, second, behind = (page(offset).json() for offset in (0, 500, 501))
+        assert (len(first["items"]), first["next"]) == (500, 500)
+        assert [each["cluster"] for each in second["items"]] == ["drone-500"]
+        assert (second["next"], behind["items"], behind["next"]) == (None, [], None)
+        assert [page(offset).status_code for offset in (-1, 10_000_001)] == [422, 422]
+
+
+@breaks("everybody is served without a token", turned(address, "not is_loopback", "False"))
 @pytest.mark.parametrize(
     ("listen", "has_token", "expected"),
     [
