@@ -346,7 +346,7 @@ def kill(_: PostgresDatabase) -> None:
 def end_connection(tables: PostgresDatabase) -> None:
     own = tables._connection.info
     with psycopg.connect(own.dsn) as other:
-        other.execute("select pg_terminate_backend(%s)", [own.backend_pid])
+        other.execute("select pg_terminate_backend(%s, 60000)", [own.backend_pid])
 
 
 def committed_early(real: Callable[..., Any], tables: PostgresDatabase, *given: Any) -> Any:

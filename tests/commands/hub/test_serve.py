@@ -16,7 +16,7 @@ import uvicorn
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kalypso_actions.clients.postgresql import PostgresDatabase
+from kalypso_actions.clients.postgresql import PostgresDatabase, connect
 from kalypso_actions.commands.hub.api import _guard, create_app, is_endpoint
 from kalypso_actions.commands.hub.serve import DatabaseSource, address
 from kalypso_actions.commands.shared.record import ask
@@ -247,7 +247,7 @@ def test_a_token_is_compared_in_constant_time(
 
 @breaks(
     "a question may write",
-    turned(DatabaseSource.ask, "reads_only=True", "reads_only=False"),
+    replaced(connect, lambda real, *given, **_: real(*given)),
     replaced(PostgresDatabase.read, lambda _real, *_given: None),
 )
 def test_a_question_cannot_write(recorder: Recorder, database: TestDatabase) -> None:
