@@ -257,14 +257,17 @@ join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 join lateral (
-    select min(p.from_) filter (where p.status = 'failure') as failed,
-        max(p.from_) filter (where p.status = 'success') as well,
-        bool_and(p.status <> 'failure') filter (where p.last = 1) as ends_well
+    select min(from_) filter (where status = 'failure') as failed, max(well) as well,
+        bool_and(status <> 'failure') filter (where last = 1) as ends_well
     from (
-        select p.status, p.from_, row_number() over (
-            partition by p.reconciler order by p.number desc
-        ) as last
-        from delivery y join period p on p.id = y.period where y.desired = d.id
+        select p.*, min(from_) filter (where status = 'success' and number > failure)
+            over (partition by reconciler) as well
+        from (
+            select p.*, row_number() over (partition by p.reconciler order by p.number desc) as last,
+                coalesce(max(p.number) filter (where p.status = 'failure')
+                    over (partition by p.reconciler), 0) as failure
+            from delivery y join period p on p.id = y.period where y.desired = d.id
+        ) p
     ) p
     having count(*) > 0
 ) y on true
@@ -302,8 +305,7 @@ from (
 ) p
 join environment e on e.id = p.environment;
 
--- The figures of delivery of each environment as `kalypso delivery` finds them at the newest look, in
--- seconds; null where there is nothing to count. Each load writes them.
+-- What `kalypso delivery` finds of each environment at the newest look, in seconds; each load writes it.
 create table delivery_figure (
     environment text primary key, since bigint not null,
     deployments integer, ended_well integer, failed_deployments integer, per_week numeric,
@@ -313,10 +315,8 @@ create table delivery_figure (
 );
 
 create view kalypso_hub.delivery_figures as
-select f.environment, e.position as environment_position,
-    kalypso_hub.at(f.since) at time zone 'utc' as since, f.deployments, f.ended_well,
-    f.failed_deployments, f.per_week, f.changes, f.failed_changes, f.change_failure_rate,
-    f.lead_time_n, f.lead_time_median, f.lead_time_p90, f.recovery_n, f.recovery_median,
-    f.recovered_by_clusters
-from delivery_figure f
-join environment e on e.name = f.environment;
+select environment, position as environment_position,
+    kalypso_hub.at(since) at time zone 'utc' as since, deployments, ended_well,
+    failed_deployments, per_week, changes, failed_changes, change_failure_rate, lead_time_n,
+    lead_time_median, lead_time_p90, recovery_n, recovery_median, recovered_by_clusters
+from delivery_figure join environment on environment.name = delivery_figure.environment;

@@ -43,7 +43,6 @@ Offset = Annotated[int, Query(ge=0, le=10_000_000, description="`next` of the pa
 
 
 def _asked(at: Since = "", offset: Offset = 0) -> tuple[str, int]:
-    """Return the moment that a question is about, and where the page begins."""
     return at, offset
 
 

@@ -24,8 +24,8 @@ Answer = TypeVar("Answer")
 REFRESHED_AFTER: Final = timedelta(seconds=30)
 """The time for which the record is not looked at again."""
 
-MOST_AT_ONCE: Final = 100
-"""Connections at once."""
+MOST_AT_ONCE, MOST_IN_DATABASE = 100, 10
+"""Connections of clients, and those to the database, of which a small server has few."""
 
 
 class DatabaseSource:
@@ -34,14 +34,13 @@ class DatabaseSource:
     def __init__(self, inputs: HubServeInputs, environment: Mapping[str, str]) -> None:
         self._inputs = inputs
         self._environment = environment
+        self._places = threading.BoundedSemaphore(MOST_IN_DATABASE)
 
     def ask(self, question: Callable[[Database], Answer]) -> Answer:
         """Return the answer to a question. Raises KalypsoError."""
         inputs = self._inputs
-        password = inputs.database_password.get_secret_value()
-        with connect(
-            inputs.database_url, password, self._environment, reads_only=True
-        ) as connection:
+        given = inputs.database_url, inputs.database_password.get_secret_value()
+        with self._places, connect(*given, self._environment, reads_only=True) as connection:
             database = PostgresDatabase(connection, inputs.schema_name)
             database.read()
             if not loaded_head(database):

@@ -173,7 +173,7 @@ class Recorder:
 
 
 def hub_load(
-    recorder: Recorder,
+    branch: FolderRecord,
     database: TestDatabase,
     *,
     schema: str = "kalypso_hub",
@@ -184,7 +184,7 @@ def hub_load(
     with connect(database.url, "", {}) as connection:
         tables = PostgresDatabase(connection, schema, views())
         tables.begin()
-        load_postgres(tables, recorder.branch, head or recorder.branch.head(), roles)
+        load_postgres(tables, branch, head or branch.head(), roles)
         connection.commit()
 
 

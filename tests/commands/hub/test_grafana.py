@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.observations.test_record import AT
 from tests.postgres import TestDatabase
 
 FOLDER = Path(__file__).resolve().parents[3] / "docs" / "grafana"
-VARIABLES = {
+VARIABLES: Mapping[str, Sequence[str]] = {
     "environment": ["dev", "it's"],
     "cluster_type": ["small"],
     "target": ["functional-test", "small", "'; drop table x; --"],
@@ -23,16 +24,18 @@ VARIABLES = {
 DAY = 24 * 3600
 
 
-def filled(statement: str) -> str:
-    """Put the values into a query as Grafana does."""
+def filled(
+    statement: str, variables: Mapping[str, Sequence[str]] = VARIABLES, around: datetime = AT
+) -> str:
+    """Put the values, and the range of a day around a time, into a query as Grafana does."""
 
     def quoted(match: re.Match[str]) -> str:
-        values = VARIABLES[match[1]]
+        values = variables[match[1]]
         if "|| ${" in statement:
             values = values[:1]
         return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
 
-    begin = int(AT.timestamp()) - DAY
+    begin = int(around.timestamp()) - DAY
     statement = statement.replace("$__from", str(begin * 1000))
     statement = statement.replace("$__to", str((begin + 2 * DAY) * 1000))
     statement = re.sub(r"\$\{(\w+):sqlstring\}", quoted, statement)
@@ -156,7 +159,7 @@ def test_every_query_finds_the_rows_of_the_record(
     recorder: Recorder, database: TestDatabase
 ) -> None:
     commits = dict(story(recorder))
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     rows = expected(commits)
     asked = {(name, title) for name, each in dashboards().items() for title in queries(each)}
     assert asked == rows.keys()

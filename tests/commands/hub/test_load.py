@@ -84,7 +84,7 @@ def state(database: TestDatabase) -> list[Any]:
 
 def test_the_columns_are_those_of_the_hub(recorder: Recorder, database: TestDatabase) -> None:
     story(recorder)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     for table, columns in UPSTREAM.items():
         found = database.rows(
             "select column_name, data_type from information_schema.columns"
@@ -101,7 +101,7 @@ def test_a_deployment_a_failure_a_revert_and_a_cluster_that_goes(
     recorder: Recorder, database: TestDatabase
 ) -> None:
     commits = story(recorder)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     assert database.rows(
         "select environment, target, cluster, cluster_key, cluster_type, desired_version,"
         " deployed_version, relation, status, reason, gitops_commit from state order by cluster_key"
@@ -187,8 +187,8 @@ def test_the_views_are_a_plain_recomputation(
     chance = random.Random(seed)
     for _ in random_story(recorder, chance):
         if chance.random() < 0.3:
-            hub_load(recorder, database)
-    hub_load(recorder, database)
+            hub_load(recorder.branch, database)
+    hub_load(recorder.branch, database)
     replay = recorder.replay()
     wanted: dict[str, list[DesiredPeriod]] = {}
     for period in replay.desired():
@@ -277,7 +277,7 @@ def test_a_role_may_read_the_views_after_each_load(
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 reader.execute("select * from kalypso_hub_v1.period")
         database.execute("update kalypso_hub_v1.loaded set version = 'another'")
-        hub_load(recorder, database, roles=["a reader"])
+        hub_load(recorder.branch, database, roles=["a reader"])
     done = call_load(recorder, database, "--grant-to", 'nobody"; drop table x')
     assert done.returncode == 1
     assert 'role "nobody"; drop table x" does not exist' in done.stderr
@@ -290,16 +290,16 @@ def test_another_version_and_a_rewritten_record_are_loaded_anew(
 ) -> None:
     story(recorder)
     before = git(recorder.folder, "rev-parse", f"{BRANCH}~2").strip()
-    hub_load(recorder, database, head=before)
+    hub_load(recorder.branch, database, head=before)
     earlier = everything(database)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     expected = everything(database)
     database.execute("update kalypso_hub_v1.loaded set version = 'x'; drop view kalypso_hub.host")
     database.execute("alter table kalypso_hub_v1.period add column foreign_to_us text")
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     assert everything(database) == expected
     assert len(database.rows("select name from host")) == 2
-    hub_load(recorder, database, head=before)
+    hub_load(recorder.branch, database, head=before)
     assert everything(database) == earlier
 
 
@@ -319,7 +319,7 @@ def test_a_view_of_others_is_named_and_not_dropped(
     recorder: Recorder, database: TestDatabase
 ) -> None:
     story(recorder)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     database.execute("create view public.mine as select * from kalypso_hub.state")
     database.execute("update kalypso_hub_v1.loaded set version = 'x'")
     done = call_load(recorder, database)
@@ -330,8 +330,8 @@ def test_a_view_of_others_is_named_and_not_dropped(
 
 def test_each_control_plane_has_a_schema(recorder: Recorder, database: TestDatabase) -> None:
     story(recorder)
-    hub_load(recorder, database)
-    hub_load(recorder, database, schema="kalypso_hub_europe")
+    hub_load(recorder.branch, database)
+    hub_load(recorder.branch, database, schema="kalypso_hub_europe")
     union = " union all ".join(
         f"select cluster from {name}.state" for name in ("kalypso_hub", "kalypso_hub_europe")
     )
@@ -368,7 +368,7 @@ def test_killed_at_any_statement_readers_see_the_old_state(
 ) -> None:
     """Killed processes load what is new, and ended connections load everything anew."""
     commits = story(recorder)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     before = state(database)
     recorder.run("Drone-1", DEV, "a", "failure", commit=commits["a"])
     recorder.look()
@@ -394,7 +394,7 @@ def test_killed_at_any_statement_readers_see_the_old_state(
         counted(name)
     while True:
         killed_at += 1
-        if ends_well(lambda: hub_load(recorder, database)):
+        if ends_well(lambda: hub_load(recorder.branch, database)):
             break
         assert state(database) == before, killed_at
     assert killed_at > 30

@@ -67,7 +67,7 @@ def url(
     story(recorder)
     source: Any = Recorded(recorder)
     if request.param == "database":
-        hub_load(recorder, database)
+        hub_load(recorder.branch, database)
         source = DatabaseSource(HubServeInputs(database_url=database.url), {})
     with served(source) as url:
         yield url
@@ -252,7 +252,7 @@ def test_a_token_is_compared_in_constant_time(
 )
 def test_a_question_cannot_write(recorder: Recorder, database: TestDatabase) -> None:
     story(recorder)
-    hub_load(recorder, database)
+    hub_load(recorder.branch, database)
     source = DatabaseSource(HubServeInputs(database_url=database.url), {})
 
     def change(tables: Database) -> None:
