@@ -322,7 +322,7 @@ class BackgroundRunner:
             store.events_run_until = event.id
             repository = store.repository(event.repository)
             if repository and repository.actions_enabled:
-                self._start(event, repository)
+                self._start(store.event(event.id) or event, repository)
         if new:
             store.save()
 
@@ -459,7 +459,7 @@ class BackgroundRunner:
     def _run_again(self, run_id: int, actor: str) -> None:
         """Queue a run once more. Raises LookupError and ValueError."""
         repository, record = self.run(run_id)
-        event = next((e for e in self.sandbox.store.events if e.id == record.event_id), None)
+        event = self.sandbox.store.event(record.event_id)
         if event is None or not event.payload:
             raise ValueError(f"the event of the run {run_id} is too old")
         workflows = workflows_of(self.sandbox.git(repository.full_name), event.commit)

@@ -87,14 +87,17 @@ def test_payloads_of_old_events_are_dropped(
     saved: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store, "PAYLOADS", 2)
-    ids = [add_event(saved, number) for number in range(4)]
-    assert payloads(saved) == [None, None, 2, 3]
-    saved.save()
-    add_event(saved, 4)
-    saved.save()
+    monkeypatch.setattr(store, "PAYLOADS_IN_MEMORY", 1)
+    ids = []
+    for number in range(5):
+        ids.append(add_event(saved, number))
+        saved.save()
+    assert payloads(saved) == [None, None, None, None, 4]
     again = opened(tmp_path)
-    assert payloads(again) == [None, None, None, 3, 4]
-    assert [event.id for event in again.events][:4] == ids
+    assert payloads(again) == [None, None, None, None, 4]
+    read = [again.event(each) for each in (*ids, 99)]
+    assert [event and event.payload for event in read] == [{}, {}, {}, {"p": 3}, {"p": 4}, None]
+    assert [event.id for event in again.events] == ids
     assert b'"p":2' not in (tmp_path / EVENTS).read_bytes(), "nor is it on the disk"
 
 
