@@ -208,7 +208,6 @@ def read_documents(
     the other files' documents and problems. Raises KalypsoError if the files cannot be read; the
     returned reading has the problems of their content.
     """
-    revision = _revision(files, repository, branch, path)
     entries = files.entries(limits.listing_bytes) if limits else files.entries()
     if isinstance(files, WorkingTree):
         links = files.submodules.items()
@@ -241,7 +240,7 @@ def read_documents(
     if isinstance(files, WorkingTree) and not (ignore_sourceignore or limits or kinds):
         of_disk = _of_working_tree(files, repository, path, parsed)
     reading = Reading(
-        revision,
+        _revision(files, repository, branch, path),  # reading files has found the root's tree
         discovery.documents,
         (*discovery.problems, *failures, *own.problems),
         (*discovery.warnings, *of_disk),
