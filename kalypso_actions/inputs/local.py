@@ -384,6 +384,13 @@ class SandboxInputs(Inputs):
     sample: Annotated[
         bool, Option("Set a sample organisation up: two environments with eight clusters.")
     ] = False
+    application: Annotated[
+        bool,
+        Option(
+            "With --sample, give an application its own chain: from a source commit to its rings. "
+            "It needs helm."
+        ),
+    ] = False
     clone: Annotated[
         tuple[str, ...],
         Option(
@@ -420,6 +427,16 @@ class SandboxInputs(Inputs):
         tuple[Annotated[RepositoryName, Field(min_length=1)], ...],
         Option("Create this empty repository. Repeatable.", "OWNER/NAME", repeatable=True),
     ] = ()
+
+    @model_validator(mode="after")
+    def _of_sample(self) -> Self:
+        if self.application and not self.sample:
+            raise PydanticCustomError("application", "give --sample, too")
+        if self.application and self.cluster_reports != "azure-resource-graph":
+            raise PydanticCustomError(
+                "cluster_reports", "with --application, the clusters report to Azure"
+            )
+        return self
 
 
 class TemplateInputs(OutputInputs):

@@ -119,10 +119,10 @@ class Cron:
 class BackgroundRunner:
     """Starts the workflows of a sandbox's events while the context lasts.
 
-    `machine`, `secrets` and `folder` are those of `WorkflowRunner`. `execute` returns what runs the
-    steps of one run by its clock, for the known `actions`. A step with one of `command_inputs` runs
-    a program that its workflow file names; it does so only with `allow_commands`. Every method is
-    safe to use from several threads.
+    `machine`, `secrets`, `own_secrets` and `folder` are those of `WorkflowRunner`. `execute`
+    returns what runs the steps of one run by its clock, for the known `actions`. A step with one of
+    `command_inputs` runs a program that its workflow file names; it does so only with
+    `allow_commands`. Every method is safe to use from several threads.
     """
 
     sandbox: Sandbox
@@ -134,6 +134,7 @@ class BackgroundRunner:
     actions: frozenset[str] = frozenset()
     command_inputs: frozenset[str] = frozenset()
     allow_commands: bool = False
+    own_secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         self._runner = WorkflowRunner(
@@ -144,6 +145,7 @@ class BackgroundRunner:
             self.folder,
             self._execute,
             before_job=self._before_job,
+            own_secrets=self.own_secrets,
         )
         self._started: dict[int, _Started] = {}
         self._waiting: list[_Started] = []
@@ -385,7 +387,7 @@ class BackgroundRunner:
             concurrency = Concurrency.of(workflow)
             record.group = filled(concurrency.group, contexts).strip()
             cancels = filled(concurrency.cancel_in_progress, contexts) == "true"
-            reason = reason or self._refusal(run)
+            reason = reason or self._refusal(run, contexts)
         except INVALID as error:
             record.title = record.title or _title(event, workflow)
             reason = reason or _reason(error)
@@ -399,7 +401,7 @@ class BackgroundRunner:
             self._make_room(started)
         self._waiting.append(started)
 
-    def _refusal(self, run: Run) -> str:
+    def _refusal(self, run: Run, contexts: Mapping[str, Any]) -> str:
         """Return why a run does not run here; "" if it does."""
         steps = [step for job in run.jobs for step in job.steps]
         unknown = {step.action for step in steps} - self.actions - {*ARTIFACT_ACTIONS}
@@ -411,7 +413,7 @@ class BackgroundRunner:
             f"{name} of the step {step.title!r}"
             for step in steps
             for name in step.inputs.keys() & self.command_inputs
-            if step.inputs[name].strip()
+            if _is_command(step.inputs[name], contexts)
         )
         if not named:
             return ""
@@ -502,6 +504,10 @@ class BackgroundRunner:
     ) -> StepResult:
         started = self._started[int(variables["GITHUB_RUN_ID"])]
         started.clock.check()
+        named = sorted(name for name in self.command_inputs if inputs.get(name, "").strip())
+        if named and not self.allow_commands:  # by a variable of the job's environment
+            message = f"{action} names a command: {', '.join(named)}"
+            raise KalypsoError(message, advice="--allow-commands lets it run")
         return self.execute(started.clock)(action, inputs, variables, job_log)
 
     def _before_job(self, run: Run, job: JobRun) -> None:
@@ -519,6 +525,14 @@ class BackgroundRunner:
             started.clock.check()
         started.approved.clear()
         record.status = "in_progress"
+
+
+def _is_command(text: str, contexts: Mapping[str, Any]) -> bool:
+    """Return whether an input names a command, unless a variable that is not set would name it."""
+    try:
+        return bool(filled(text, contexts).strip())
+    except INVALID:
+        return True
 
 
 def _is_open(run: WorkflowRun) -> bool:

@@ -342,6 +342,8 @@ class WorkflowRunner:
     """The outputs of the jobs of each run, also for a part of it that runs later."""
     before_job: Callable[[Run, JobRun], object] = lambda _run, _job: None
     """Waits until a job may begin."""
+    own_secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """The secrets of single repositories, by full name; they come before `secrets`."""
 
     def __post_init__(self) -> None:
         self._runner_environment = RunnerEnvironment(self.sandbox, self.machine)
@@ -501,7 +503,8 @@ class WorkflowRunner:
         self, run: Run, job: Job, step: Step, run_id: int, number: int, record: StepRun
     ) -> CompletedStep:
         token = self._runner_environment.token(run.event, job)
-        secrets = {} if is_restricted(run.event) else self.secrets
+        own = self.own_secrets.get(run.event.repository, {})
+        secrets = {} if is_restricted(run.event) else {**self.secrets, **own}
         contexts = self._runner_environment.contexts(run, token, secrets)
         environment = filled(job.environment, contexts)
         contexts["vars"] |= self._runner_environment.environment_variables(run.event, environment)

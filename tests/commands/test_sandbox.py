@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import weakref
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import jwt
@@ -173,6 +174,29 @@ def test_without_its_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(UsageError, match="the sandbox needs graphql") as caught:
         sandbox(inputs, Programs({})).__enter__()
     assert caught.value.problem.advice == "pip install 'kalypso-actions[sandbox]'"
+
+
+def test_the_application_of_a_sample_has_secrets_of_its_own(tmp_path: Path) -> None:
+    def opened(folder: str, **options: bool) -> AbstractContextManager[object]:
+        path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}" if folder else ""
+        inputs = SandboxInputs(dir=tmp_path / (folder or "none"), sample=True, **options)
+        return sandbox(inputs, Programs({**ENVIRONMENT, "PATH": path}))
+
+    helm = tmp_path / "helm"
+    helm.touch(mode=0o700)
+    with opened("plain"):
+        assert not (tmp_path / "plain/own-secrets.json").exists()
+    with pytest.raises(UsageError, match="lacks the chain"), opened("plain", application=True):
+        pass
+    with pytest.raises(UsageError, match="needs the helm program"), opened("", application=True):
+        pass
+    for _ in range(2):
+        with opened("with", application=True):
+            own = json.loads((tmp_path / "with/own-secrets.json").read_text())
+    names = ("hello-world", "hello-world-configs", "hello-world-manifests")
+    assert own.keys() == {f"acme/{name}" for name in names}
+    every = json.loads((tmp_path / "with/secrets.json").read_text())
+    assert all(every[name] != key for each in own.values() for name, key in each.items())
 
 
 def test_debug_logs_requests_without_control_characters(tmp_path: Path) -> None:

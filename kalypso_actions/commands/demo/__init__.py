@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.commands.sandbox import KEY_FILE, load_sandbox, private_folder, write_private
+from kalypso_actions.commands.sandbox import (
+    KEY_FILE,
+    load_sandbox,
+    private_folder,
+    require_helm,
+    write_private,
+)
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.report.demo_document import DemoDocument, DemoRepositoryEntry, DemoStepEntry
@@ -27,9 +33,6 @@ LENGTH: Final = timedelta(minutes=60)
 """The longest duration of the simulated story, which begins this long ago, so that it ends before
 the present. A sandbox that serves it later uses the machine's clock, and must not go back in time.
 """
-
-
-HELM_ADVICE: Final = "install helm: https://helm.sh/docs/intro/install/"
 
 
 def demo(
@@ -58,8 +61,8 @@ def demo(
     from kalypso_sandbox.workflow_runner.clock import Clock  # noqa: PLC0415
     from kalypso_sandbox.workflow_runner.runs import WorkflowRunner  # noqa: PLC0415
 
-    if inputs.application and Programs(machine).find("helm") is None:
-        raise UsageError("--application needs the helm program", advice=HELM_ADVICE)
+    if inputs.application:
+        require_helm(Programs(machine))
     folder = _empty_folder(inputs.dir)
     clock = Clock(start)
     recorder = _Recorder(report)

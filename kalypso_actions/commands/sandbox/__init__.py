@@ -54,6 +54,8 @@ def sandbox(
     if any(folder.iterdir()) and not any((folder / name).exists() for name in SANDBOX_FILES):
         message = f"the folder {inputs.dir} is not empty, and holds no sandbox"
         raise UsageError(message, advice="name an empty or a new folder with --dir")
+    if inputs.application:
+        require_helm(programs)
     sandbox_class = load_sandbox()
     # These imports need the sandbox's libraries, too.
     from kalypso_actions.commands.sandbox import trial  # noqa: PLC0415
@@ -154,6 +156,13 @@ def load_sandbox() -> type[Sandbox]:
     from kalypso_sandbox import Sandbox  # noqa: PLC0415
 
     return Sandbox
+
+
+def require_helm(programs: Programs) -> None:
+    """Raise UsageError without the program with which an application renders its chart."""
+    if programs.find("helm") is None:
+        advice = "install helm: https://helm.sh/docs/intro/install/"
+        raise UsageError("--application needs the helm program", advice=advice)
 
 
 def private_folder(folder: Path) -> Path:

@@ -46,6 +46,9 @@ RECORDED: Final = 4 << 20
 """The bytes of recorded requests: jobs ask all the time, and the sandbox should stay small."""
 
 SECRETS_FILE: Final = "secrets.json"
+OWN_SECRETS_FILE: Final = "own-secrets.json"
+"""The secrets of single repositories, by name: the team of an application has its own Apps."""
+
 RUNS: Final = "runs"
 """The folder with the logs and summaries of the steps."""
 
@@ -61,17 +64,38 @@ def create_sample(embedded: Sandbox, inputs: SandboxInputs, folder: Path) -> str
     # The import needs the sandbox's libraries.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
 
-    if embedded.store.repository(organisation.CONTROL_PLANE) is not None:
-        return ""
-    secrets = organisation.create_organisation(
-        embedded, inputs.cluster_reports, CLUSTERS, left_out=("report",)
-    )
-    write_private(folder / SECRETS_FILE, json.dumps(secrets))
-    with embedded.lock:
-        embedded.store.events_run_until = max(event.id for event in embedded.store.events)
-        files = organisation.change("registration", embedded)
-        embedded.commit(organisation.CONTROL_PLANE, files, message=REGISTRATION)
-    return secrets[APP_KEY]
+    is_new = embedded.store.repository(organisation.CONTROL_PLANE) is None
+    secrets: dict[str, str] = {}
+    if is_new:
+        secrets = organisation.create_organisation(
+            embedded, inputs.cluster_reports, CLUSTERS, left_out=("report",)
+        )
+        write_private(folder / SECRETS_FILE, json.dumps(secrets))
+    if inputs.application:
+        _create_application(embedded, inputs, folder, is_new=is_new)
+    if is_new:
+        with embedded.lock:
+            embedded.store.events_run_until = max(event.id for event in embedded.store.events)
+            files = organisation.change("registration", embedded)
+            embedded.commit(organisation.CONTROL_PLANE, files, message=REGISTRATION)
+    return secrets.get(APP_KEY, "")
+
+
+def _create_application(
+    embedded: Sandbox, inputs: SandboxInputs, folder: Path, *, is_new: bool
+) -> None:
+    """Give an application of a new sample its chain. Raises UsageError for another sample."""
+    # The commands that it imports are slow to import.
+    from kalypso_actions.commands.demo import application  # noqa: PLC0415
+
+    if is_new:
+        of_team = application.create_application(embedded)
+        repositories = application.SOURCE, application.CONFIGS, application.MANIFESTS
+        own = json.dumps(dict.fromkeys(repositories, of_team))
+        write_private(folder / OWN_SECRETS_FILE, own)
+    elif embedded.store.repository(application.CONFIGS) is None:
+        message = f"the sample in {inputs.dir} lacks the chain of an application"
+        raise UsageError(message, advice="name a new folder with --dir")
 
 
 NAME_OF_REPOSITORY: Final = re.compile(r"(?P<name>[A-Za-z0-9._-]+?)(\.git)?/*$")
@@ -191,10 +215,13 @@ def _documents(files: Mapping[str, bytes]) -> list[dict[str, Any]]:
 
 def secrets_of(folder: Path, app_key: str, argocd_token: str) -> dict[str, str]:
     """Return the secrets of all jobs: those of the sample, else the key of the sandbox's App."""
-    file = folder / SECRETS_FILE
-    kept = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    secrets = {APP_KEY: app_key, NOTIFIER_KEY: app_key, **kept}
+    secrets = {APP_KEY: app_key, NOTIFIER_KEY: app_key, **_kept(folder / SECRETS_FILE)}
     return {**secrets, "KALYPSO_ARGOCD_TOKENS": argocd_token}
+
+
+def _kept(file: Path) -> dict[str, Any]:
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    return kept
 
 
 def share_variables(embedded: Sandbox, app: int, argocd: str) -> None:
@@ -236,6 +263,7 @@ def running(
         secrets,
         folder / RUNS,
         _in_process,
+        own_secrets=_kept(folder / OWN_SECRETS_FILE),
         actions=frozenset(ACTIONS),
         command_inputs=COMMAND_INPUTS,
         allow_commands=inputs.allow_commands,

@@ -231,6 +231,34 @@ def test_commands_of_workflow_files_run_if_the_person_allows_it(
         assert states(sandbox) == ["success"]
 
 
+@pytest.mark.parametrize(
+    ("of_repository", "of_environment", "conclusion"),
+    [({}, {}, "success"), ({"RUN": "ls"}, {}, "skipped"), ({}, {"RUN": "ls"}, "failure")],
+)
+def test_a_variable_names_a_command_only_if_it_is_set(
+    tmp_path: Path,
+    steps: Steps,
+    of_repository: dict[str, str],
+    of_environment: dict[str, str],
+    conclusion: str,
+) -> None:
+    steps.go.set()
+    file = NAMES_COMMAND.replace("./check.sh", "'${{ vars.RUN }}'")
+    file = file.replace("{steps", "{environment: dev, steps")
+    commands = frozenset({"pre-deployment"})
+    with running(tmp_path, steps, {"ci": file}, command_inputs=commands) as (sandbox, runner):
+        repository = sandbox.repository(FLEET)
+        repository.variables |= of_repository
+        repository.environments["dev"] = Environment(
+            id=1, name="dev", created_at=NOON, variables=of_environment
+        )
+        sandbox.commit(FLEET, {"a": "1"})
+        until(lambda: states(sandbox) and runner.is_idle())
+        run = only(sandbox)
+        assert (run.conclusion, len(steps.begun)) == (conclusion, conclusion == "success")
+        assert ("pre-deployment" in run.reason) == (conclusion != "success")
+
+
 def test_a_failure_skips_the_jobs_behind(tmp_path: Path, steps: Steps) -> None:
     steps.fails = True
     steps.go.set()
