@@ -50,6 +50,12 @@ VARIABLE_VALUE_RULE: Final = "may hold letters, digits and . _ : / @ + ~ - only"
 ORDER_FILE: Final = ".github/kalypso/environments.yaml"
 """The file of the source's main that names the environments, each with those that follow it."""
 
+NO_ENVIRONMENTS: Final = frozenset({"main", "master"})
+"""Branches of the configs and the GitOps repository that are no environments.
+
+Another default branch can be one: upstream's set-up pushes environments into empty repositories.
+"""
+
 VALUES_FILE: Final = "values.yaml"
 MANIFESTS_FILE: Final = "gen_manifests.yaml"
 KUSTOMIZATION_FILE: Final = "kustomization.yaml"

@@ -86,12 +86,12 @@ def plan_application(
     """Return a plan for each branch; the last one is main of the source, which starts the chain."""
     values = starter.of_application("configs", setup.names)
     readmes = starter.of_application("main", setup.names)
-    of_configs = _branches(setup, setup.configs, workflows.configs, states, values)
-    of_gitops = _branches(setup, setup.gitops, workflows.gitops, states, {})
-    main_of_configs = _main(setup.configs, workflows.configs, states, readmes["configs.md"])
-    main_of_gitops = _main(setup.gitops, workflows.gitops, states, readmes["gitops.md"])
+    of_configs = [*_branches(setup, setup.configs, workflows.configs, states, values)]
+    of_gitops = [*_branches(setup, setup.gitops, workflows.gitops, states, {})]
+    of_configs = [*of_configs, *_main(setup, setup.configs, workflows.configs, states, readmes)]
+    of_gitops = [*of_gitops, *_main(setup, setup.gitops, workflows.gitops, states, readmes)]
     source = _source(setup, states, starter, workflows.source)
-    return (*of_configs, main_of_configs, *of_gitops, main_of_gitops, source)
+    return (*of_configs, *of_gitops, source)
 
 
 def _branches(
@@ -109,13 +109,23 @@ def _branches(
 
 
 def _main(
-    repository: RepositorySetup, templates: Mapping[str, str], states: States, readme: str
-) -> BranchPlan:
-    """Plan the default branch: tokens may push only workflow files that GitHub knows from there."""
+    setup: ApplicationSetup,
+    repository: RepositorySetup,
+    templates: Mapping[str, str],
+    states: States,
+    readmes: Mapping[str, str],
+) -> Iterator[BranchPlan]:
+    """Plan the default branch, unless it is an environment's.
+
+    Tokens may push only workflow files that GitHub knows from there.
+    """
+    if repository.main in setup.environments:
+        return
+    readme = readmes["configs.md" if repository is setup.configs else "gitops.md"]
     state = _state(states, repository, repository.main)
     changes = workflow_changes(templates, state.files, state.paths)
     changes += [] if state.head else additions({README_FILE: readme}, ())
-    return BranchPlan(repository, repository.main, state.head, tuple(changes))
+    yield BranchPlan(repository, repository.main, state.head, tuple(changes))
 
 
 def _source(

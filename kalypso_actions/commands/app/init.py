@@ -25,7 +25,7 @@ from kalypso_actions.commands.shared.context import Runtime
 from kalypso_actions.commands.shared.workflow_templates import read_workflows, workflow_files
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.local import AppInitInputs, AppRegisterInputs
-from kalypso_actions.model.application import ORDER_FILE
+from kalypso_actions.model.application import NO_ENVIRONMENTS, ORDER_FILE
 from kalypso_actions.model.writes import Write
 from kalypso_actions.onboarding.application import (
     DEFAULT_ENVIRONMENTS,
@@ -109,10 +109,9 @@ def _read(inputs: AppInitInputs, repositories: InitRepositories) -> tuple[Applic
     given = inputs.environments or (() if known else DEFAULT_ENVIRONMENTS)
     environments = tuple(dict.fromkeys([*known, *given]))
     for role in ("configs", "GitOps repository"):
-        reserved = setups[role].main
-        if reserved in environments:
+        for reserved in NO_ENVIRONMENTS.intersection(environments):
             raise reserved_name(reserved, Location(setups[role].url))
-        read(role, [*environments, reserved])
+        read(role, list(dict.fromkeys([*environments, setups[role].main])))
     unordered = tuple(name for name in environments if known and name not in known)
     setup = ApplicationSetup(
         source, setups["configs"], setups["GitOps repository"], environments, unordered

@@ -13,6 +13,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.inputs.app import AppNotifyInputs
 from kalypso_actions.inputs.values import EnvironmentName
+from kalypso_actions.model.application import NO_ENVIRONMENTS
 from kalypso_actions.model.writes import StartWorkflow
 from kalypso_actions.report.application_document import AppNotifyDocument, app_notify_summary
 
@@ -44,8 +45,8 @@ def app_notify(inputs: AppNotifyInputs, context: CommandContext) -> CommandResul
         reason = f"the branch {push.branch} was deleted" if push else "no branch was pushed"
     elif not _is_environment(push.branch):
         reason = f"no environment can have the branch {push.branch}"
-    elif push.branch == _default_branch(context):
-        reason = f"{push.branch} is the default branch of {job.repository}"
+    elif push.branch in NO_ENVIRONMENTS:
+        reason = f"{push.branch} is no environment of {job.repository}"
     elif has_no_notifier(inputs, context):
         reason = "no notifier tells the source: poll finds the push later"
     else:
@@ -90,10 +91,3 @@ def _is_environment(branch: str) -> bool:
     except ValidationError:
         return False
     return True
-
-
-def _default_branch(context: CommandContext) -> str:
-    """Return the default branch of the job's repository as the event names it, or ""."""
-    repository = context.runtime.job.event.get("repository")
-    default = repository.get("default_branch") if isinstance(repository, dict) else None
-    return default if isinstance(default, str) else ""

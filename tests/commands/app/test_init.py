@@ -173,6 +173,24 @@ def test_in_upstreams_set_up_the_build_and_the_branches_of_people_stay(shop: Sho
     assert f"{WORKFLOWS}/cd.yml" not in shop.acme.files("main", SOURCE)
 
 
+def test_the_default_branch_of_upstreams_set_up_is_an_environment(shop: Shop) -> None:
+    """Upstream's script pushes the first environment into empty repositories."""
+    shop.create()
+    for name in (CONFIGS, GITOPS):
+        with shop.acme.sandbox.lock:
+            shop.acme.sandbox.repository(name).default_branch = "dev"
+        shop.acme.sandbox.commit(name, {"eu/values.yaml": "a: 1\n"}, branch="dev")
+    document = shop.init(environments="dev")
+    assert [key for key, files in outline(document).items() if files] == [
+        f"{CONFIGS}@dev",
+        f"{GITOPS}@dev",
+        f"{SOURCE}@main",
+    ]
+    assert NOTIFY_GITOPS.partition(" ")[2] in shop.acme.files("dev", GITOPS)
+    with pytest.raises(UsageError, match="cannot be named 'main'"):
+        shop.init(environments="main")
+
+
 def test_an_environment_whose_name_begins_another_one_is_set_up(shop: Shop) -> None:
     """Upstream takes dev for present, or cuts it from main with all that main has."""
     shop.create()

@@ -21,7 +21,7 @@ def notify(web: Application, repository: str, branch: str = "dev", **given: Any)
         "ref": f"refs/heads/{branch}",
         "before": "2" * 40,
         "after": after,
-        "repository": {"default_branch": "main"},
+        "repository": {"default_branch": "dev"},
     }
     notifier = web.acme.sandbox.create_token(
         "user", {"actions": "write", "metadata": "read"}, repositories=[SOURCE], owner="acme"
@@ -65,7 +65,7 @@ def test_a_push_starts_the_workflow_of_its_repository(
 @pytest.mark.parametrize(
     ("branch", "given", "reason"),
     [
-        ("main", {}, "main is the default branch"),
+        ("main", {}, "main is no environment of acme/web-gitops"),
         ("kalypso/dev", {}, "no environment can have the branch kalypso/dev"),
         ("dev", {"after": "0" * 40}, "the branch dev was deleted"),
     ],
