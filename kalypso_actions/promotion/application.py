@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
@@ -30,7 +30,7 @@ from typing import Final, Literal
 import yaml
 
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.model.application import ORDER_FILE
+from kalypso_actions.model.application import NO_ENVIRONMENTS, ORDER_FILE
 from kalypso_actions.model.github import CommitStatus, StatusState
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import (
@@ -39,6 +39,7 @@ from kalypso_actions.model.kinds import (
     Environment,
     RepositoryPath,
 )
+from kalypso_actions.model.kubernetes_names import object_name_fault
 from kalypso_actions.model.yaml_edits import text_of, value_of
 from kalypso_actions.promotion.cd_decision import comes_back
 from kalypso_actions.promotion.environments import environment_circles, next_environments
@@ -346,7 +347,7 @@ def read_order(content: bytes | None, url: str) -> dict[str, Environment]:
     where = Location(url, ORDER_FILE)
     try:
         document = yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         message = f"it is not valid YAML: {error}"
         raise KalypsoError(message, where, ORDER_ADVICE, "yaml-invalid") from error
     items = document.value if isinstance(document, yaml.SequenceNode) else []
@@ -362,8 +363,7 @@ def read_order(content: bytes | None, url: str) -> dict[str, Environment]:
         if not (name and is_text):
             problems.append(Problem("this is no environment with a name", at, ORDER_ADVICE))
             continue
-        if any(name == known for known, *_ in rows):
-            problems.append(Problem(f"the environment {name!r} is listed twice", at, ORDER_ADVICE))
+        problems += _name_problems(name, [known for known, *_ in rows], at)
         line = following.start_mark.line if following else item.start_mark.line
         rows.append((name, ",".join(filter(None, next_names)), at, replace(where, line=line + 1)))
     environments = _ordered(rows, url)
@@ -376,6 +376,17 @@ def read_order(content: bytes | None, url: str) -> dict[str, Environment]:
     if problems:
         raise KalypsoError.of(problems)
     return environments
+
+
+def _name_problems(name: str, known: Collection[str], at: Location) -> Iterator[Problem]:
+    if fault := object_name_fault(name):
+        advice = "name an environment as its branch"
+        yield Problem(f"the environment's name {name!r} {fault}", at, advice)
+    if name in NO_ENVIRONMENTS:
+        advice = "give the environment a branch of another name"
+        yield Problem(f"the branch {name!r} cannot be an environment", at, advice)
+    if name in known:
+        yield Problem(f"the environment {name!r} is listed twice", at, ORDER_ADVICE)
 
 
 def _ordered(

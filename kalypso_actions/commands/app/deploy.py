@@ -200,7 +200,10 @@ def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) 
         refused = replace(deployment, refusal=tree.findings.problems[0].message)
         return _carry_out(refused, context)
     same = (commit, proposed.digest)
-    again = [each.number for each in closed if (each.commit, each.digest) == same]
+    last = merged.number if merged else 0
+    again = [
+        each.number for each in closed if each.number > last and (each.commit, each.digest) == same
+    ]
     if again and not proposed.is_promotion:
         rejected = f"{numbers(sorted(again))} with the same content was closed without merging"
     elif merged and (merged.commit, merged.digest) == same:

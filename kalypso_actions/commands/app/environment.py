@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import Final
 
@@ -58,6 +59,7 @@ from kalypso_actions.promotion.start_records import (
 )
 from kalypso_actions.promotion.statuses import posted_by_chain
 from kalypso_actions.promotion.version_records import (
+    VERSION_CONTEXT,
     Release,
     ReleaseBy,
     makes_releases,
@@ -228,12 +230,14 @@ class ApplicationMoment:
         return left_commits(self.named, here, self.main)
 
     def earlier(self) -> tuple[list[EarlierProposal], EarlierProposal | None]:
-        """Return our proposals that people closed since the latest merge, and the merged one.
+        """Return our proposals that people closed, newest first, and the one merged last.
 
-        Older ones do not matter: the environment has had a newer one since.
+        Proposals from before the release of every commit that is on its way do not matter.
         """
         github, branch = self.context.github, self.branch
         closed: list[EarlierProposal] = []
+        last: PullRequest | None = None
+        since = self._released_since()
         pages = pull_requests.closed_pages(
             github,
             branch.repository,
@@ -243,11 +247,23 @@ class ApplicationMoment:
         )
         for pull in (pull for page in pages for pull in page):
             if pull.merged:
-                return closed, self._proposal(pull)
-            if closed_by_people(issues.events(github, branch.repository, pull.number)):
+                last = last or pull
+                if since is None or (pull.merged_at and pull.merged_at < since):
+                    break
+            elif closed_by_people(issues.events(github, branch.repository, pull.number)):
                 proposal = self._proposal(pull)
                 closed += [proposal] if proposal else []
-        return closed, None
+        return closed, self._proposal(last) if last else None
+
+    def _released_since(self) -> datetime | None:
+        """Return when the first of the commits was released that are on their way."""
+        versions = (
+            self.status(commit, VERSION_CONTEXT)
+            for commit in self._on_their_way()
+            if commit != self.proposed
+        )
+        times = [each.created_at for each in versions if each and each.created_at]
+        return min(times, default=None)
 
     def _proposal(self, pull: PullRequest) -> EarlierProposal | None:
         """Return what a closed pull request proposed; None if its commit is gone."""

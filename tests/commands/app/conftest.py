@@ -12,6 +12,7 @@ from tests.commands.chain.conftest import azure as azure  # noqa: PLC0414
 from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import sign_in
+from tests.planning.application.applications import PROGRAMS, find_program
 
 
 @pytest.fixture
@@ -27,3 +28,10 @@ def running(web: Application, monkeypatch: pytest.MonkeyPatch) -> Application:
 @pytest.fixture
 def web(acme: Organisation) -> Application:
     return Application.found(acme)
+
+
+@pytest.fixture
+def helm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let jobs find helm."""
+    find_program("helm")
+    monkeypatch.setenv("PATH", PROGRAMS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kalypso_actions.commands.app.deploy import DeployWrites
+from kalypso_actions.commands.app.environment import ApplicationMoment
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.own_account import JOBS
 from kalypso_actions.promotion.application import desired_commit
@@ -158,6 +159,29 @@ def test_what_people_close_stays_out_until_a_person_names_it(web: Application) -
     # Later runs keep what the person has started.
     assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
     web.acme.close(web.pulls()[0]["number"], GITOPS)
+    web.released("3")
+    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+
+
+@breaks(
+    "the merge of a configuration brings back what people closed",
+    turned(ApplicationMoment.earlier, "since is None", "True"),
+)
+def test_a_configuration_does_not_bring_back_what_people_closed(web: Application) -> None:
+    web.released("1")
+    web.deploy()
+    web.merge_open()
+    web.acme.clock.sleep(60)
+    web.released("2")
+    web.deploy()
+    web.acme.close(web.pulls()[0]["number"], GITOPS)
+    web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
+    web.deploy()
+    web.acme.clock.sleep(60)
+    web.merge_open()
+    assert actions(web, "dev") == ["none"]
+    assert web.poll() == []
+    web.acme.clock.sleep(60)
     web.released("3")
     assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
 

@@ -22,7 +22,6 @@ from tests.commands.app.scenes import propose
 from tests.commands.app.shop import CONFIGS, GITOPS, MANIFEST, SOURCE, Application
 from tests.commands.chain.organisation import Job
 from tests.commands.chain.previews import READS, newest
-from tests.planning.application.applications import PROGRAMS, find_program
 
 CONTEXT = "kalypso / preview"
 CHART = {
@@ -31,13 +30,6 @@ CHART = {
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {size: {{ .Values.size | quote }}}\n"
     ),
 }
-
-
-@pytest.fixture
-def helm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let jobs find helm."""
-    find_program("helm")
-    monkeypatch.setenv("PATH", PROGRAMS)
 
 
 def previewed(web: Application, **given: Any) -> tuple[AppPreviewDocument, bool]:

@@ -30,7 +30,7 @@ class Story:
         self.random = random.Random(seed)
         self.released: list[str] = []
         self.closed: set[str] = set()
-        """The commits whose proposals were closed since the last merge."""
+        """The commits whose proposals were closed."""
         self.overtaken: set[str] = set()
         """The commits that a run left behind for another one."""
         self.proposed = ""
@@ -135,7 +135,6 @@ class Story:
             self.merged_edited, self.edited = self.edited, False
             self.web.merge_open()
             self.named.append(self.web.tracking("dev", "Promoted_Commit_Id"))
-            self.closed.clear()
             self.proposed = ""
 
     def close(self) -> None:

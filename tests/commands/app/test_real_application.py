@@ -23,7 +23,7 @@ from kalypso_actions.report.application_document import AppDeployDocument
 from tests.commands.chain.organisation import Job, Organisation
 from tests.commands.init.repositories import runtime
 from tests.git_repositories import git
-from tests.planning.application.applications import PROGRAMS, find_program
+from tests.planning.application.applications import PROGRAMS
 
 FOLDER: Final = os.environ.get("KALYPSO_REAL_APPLICATION", "")
 SOURCE, CONFIGS, GITOPS = (f"eedorenko/hello-world{end}" for end in ("", "-configs", "-gitops"))
@@ -40,10 +40,8 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def real(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> Organisation:
+def real(acme: Organisation, helm: None) -> Organisation:
     """The sandbox with the three repositories and their history."""
-    find_program("helm")
-    monkeypatch.setenv("PATH", PROGRAMS)
     for name, main in ((SOURCE, "main"), (CONFIGS, "dev-gray"), (GITOPS, "dev-gray")):
         acme.sandbox.create_repository(name, default_branch=main)
         clone = Path(FOLDER) / f"{name.partition('/')[2]}.git"
@@ -53,7 +51,7 @@ def real(acme: Organisation, monkeypatch: pytest.MonkeyPatch) -> Organisation:
     return acme
 
 
-def run(acme: Organisation, command: Any, model: Any, *, actor: str = JOBS, **given: str) -> Any:
+def run(acme: Organisation, command: Any, model: Any, *, actor: str = JOBS, **given: Any) -> Any:
     job = Job(repository=SOURCE, actor=actor, event="workflow_dispatch")
     return acme.run(command, model, job=job, **given).document
 
@@ -61,9 +59,11 @@ def run(acme: Organisation, command: Any, model: Any, *, actor: str = JOBS, **gi
 def deploy(acme: Organisation, **given: str) -> AppDeployDocument:
     places = {"configs_repository": CONFIGS, "gitops_repository": GITOPS}
     rendered = {"compatibility": "current", "release_name": "release-name"}
-    return run(
+    document = run(
         acme, app_deploy, AppDeployInputs, environment=ENVIRONMENT, **places, **rendered, **given
     )
+    assert isinstance(document, AppDeployDocument)
+    return document
 
 
 @pytest.mark.slow
