@@ -75,8 +75,8 @@ def app_repository_check(name: str, installation: AppInstallation, *, is_selecte
     )
 
 
-UPSTREAM_PREFIX: Final = "deployment/"
-"""The prefix of the branches that upstream proposes from."""
+UPSTREAM_PREFIXES: Final = ("deployment/", "deploy/")
+"""The prefixes of the branches that upstream proposes from, for a fleet and an application."""
 
 
 def access_checks(name: str, repository: RepositoryFacts, *, by_app: bool) -> Iterator[Check]:
@@ -108,7 +108,7 @@ def upstream_proposals(
 ) -> Iterator[Check]:
     """Warn of upstream's pull requests that are still open."""
     for pull in pulls:
-        if pull.head_branch.startswith(UPSTREAM_PREFIX):
+        if pull.head_branch.startswith(UPSTREAM_PREFIXES):
             yield warning(
                 repository,
                 f"#{pull.number} into {branch}, a pull request of upstream's, is open",

@@ -1,4 +1,4 @@
-"""`kalypso doctor`: check a control plane and its GitOps repositories.
+"""`kalypso doctor`: check a control plane and its GitOps repositories, or an application.
 
     document = doctor(DoctorInputs(...), runtime)
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
+from kalypso_actions.commands.doctor.application import check_application
 from kalypso_actions.commands.doctor.facts import Checklist, Facts, read_facts
 from kalypso_actions.commands.doctor.probe import probe_repositories
 from kalypso_actions.commands.doctor.repositories import (
@@ -97,7 +98,9 @@ def _checked(
     checklist: Checklist,
     consent: Consent,
 ) -> DoctorDocument:
-    if facts:
+    if facts and facts.is_application:
+        check_application(context, jobs, facts, checklist)
+    elif facts:
         check_credentials(jobs, facts, checklist)
         checked = {
             environment.name: check_environment(inputs, jobs, environment, checklist)
@@ -120,7 +123,7 @@ def _checked(
             checklist.add(checks)
     entries = _entries(context, checklist.checks)
     document = DoctorDocument(control_plane=context.control_plane, checks=entries)
-    if facts and inputs.probe:
+    if facts and inputs.probe and not facts.is_application:
         repositories = (context.control_plane, *facts.gitops_repositories)
         if inputs.dry_run:
             writes = tuple(

@@ -15,12 +15,15 @@ from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
+from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.model.github import RepositoryFacts, SettingNames
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PromotionPolicy
 from kalypso_actions.model.tree import GitOpsBranch
+from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.setup import default_branch_conflict
 
+DEPLOY_FILE: Final = f"{FOLDER}deploy.yml"
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
 
@@ -54,12 +57,14 @@ class Facts:
     """The control plane: GitHub's facts, its main branch as jobs determine it, its environments.
 
     `names` are those of the repository's secrets and variables; None if they cannot be listed.
+    `is_application`: the repository is the source of an application, and no control plane.
     """
 
     repository: RepositoryFacts
     main: str
     environments: tuple[EnvironmentFacts, ...]
     names: SettingNames | None = None
+    is_application: bool = False
 
     @property
     def by_name(self) -> Mapping[str, Environment]:
@@ -92,7 +97,10 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
     environments = checklist.required(context.environments)
     if environments is None:
         return None
-    if not environments:
+    is_application = not environments and bool(
+        checklist.required(lambda: is_source_of_application(context, main))
+    )
+    if not (environments or is_application):
         checklist.add([rules.no_environments(name, main)])
     url = context.url(name)
     branches = {environment.control_plane.branch for environment in environments.values()}
@@ -102,7 +110,13 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
         for environment in environments.values()
     )
     names = checklist.optional(lambda: repositories.settings(github, name), name)
-    return Facts(repository, main, tuple(facts), names)
+    return Facts(repository, main, tuple(facts), names, is_application)
+
+
+def is_source_of_application(context: CommandContext, main: str) -> bool:
+    """Whether main is that of an application's source. Raises KalypsoError."""
+    files = context.repositories.open(context.url(context.control_plane), branch=main)
+    return not {ORDER_FILE, DEPLOY_FILE}.isdisjoint(files.entries())
 
 
 def _environment(

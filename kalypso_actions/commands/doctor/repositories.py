@@ -317,7 +317,7 @@ def check_gitops(
         if files:
             check_files(files, "gitops", ours, states, used, checklist)
             check_copies(default, files, ours, checklist)
-        _check_branch(context, repository, branch, checklist)
+        check_branch(context, repository, branch, "schedule", checklist)
     for _, own_branch in proposals:
         branch_rules = checklist.optional(
             partial(branches.rules, context.github, repository, own_branch), repository
@@ -336,17 +336,20 @@ def _exists(context: CommandContext, repository: str, branch: str, checklist: Ch
     return head is not None
 
 
-def _check_branch(
-    context: CommandContext, repository: str, branch: str, checklist: Checklist
+def check_branch(
+    context: CommandContext, repository: str, branch: str, command: str, checklist: Checklist
 ) -> None:
-    """Check the approvals that merges to a branch need, and upstream's open pull requests."""
+    """Check the approvals that merges to a branch need, and upstream's open pull requests.
+
+    `command` proposes to the branch.
+    """
     github = context.github
     branch_rules = checklist.optional(
         lambda: branches.rules(github, repository, branch), repository
     )
     if branch_rules:
         checklist.add(rules.approval_checks(repository, branch, branch_rules))
-        checklist.add(rules.signature_checks(repository, branch, branch_rules, "schedule"))
+        checklist.add(rules.signature_checks(repository, branch, branch_rules, command))
     pulls = checklist.optional(
         lambda: pull_requests.open_into(github, repository, branch), repository
     )
@@ -460,14 +463,14 @@ def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) 
         needed = app_permissions()
         if any(policy.checks for policy in facts.policies.values()):
             needed["checks"] = "read"
-        _check_app(app, names, needed, checklist)
+        check_app(app, names, needed, checklist)
     for name in names:
         repository = checklist.required(partial(repositories.get, jobs.github, name), name)
         if repository:
             checklist.add(rules.access_checks(name, repository, by_app=app is not None))
 
 
-def _check_app(
+def check_app(
     app: Installations, names: Sequence[str], needed: Mapping[str, str], checklist: Checklist
 ) -> None:
     """Check the installation for each owner, and that it covers each repository."""

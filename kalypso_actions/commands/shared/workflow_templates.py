@@ -23,7 +23,7 @@ from typing import Final, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 import kalypso_actions
-from kalypso_actions.commands.registry import COMMANDS, CONTROL_PLANE, ChainCommand, Permission
+from kalypso_actions.commands.registry import ACTIONS, CONTROL_PLANE, ChainCommand, Permission
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
 from kalypso_actions.doctor_rules.workflow_faults import (
     misplaced_workflows,
@@ -146,7 +146,7 @@ def our_actions(place: str = CONTROL_PLANE) -> Mapping[str, OurAction]:
             _needed(command.verify_only, place),
             partial(_outputs, command),
         )
-        for name, command in COMMANDS.items()
+        for name, command in ACTIONS.items()
         if command.icon or name == "start-schedule"
     }
 
