@@ -15,7 +15,7 @@ from kalypso_actions.inputs.chain import DoctorInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION, AppInitInputs
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.doctor_document import DoctorDocument
-from kalypso_sandbox.store import BranchRule, Environment
+from kalypso_sandbox.store import BranchRule, Environment, Permissions
 from tests.breaks import breaks, turned
 from tests.commands.doctor.organisation import APP_KEY, NOTIFIER_KEY, lines
 from tests.commands.init.repositories import WORKFLOWS, Acme, acme_in
@@ -35,7 +35,8 @@ class Shop:
         options = {"source_repository": SOURCE, "token": acme.token, "yes": True, "action": PINNED}
         inputs = AppInitInputs.model_validate({**options, "environments": ", ".join(ENVIRONMENTS)})
         app_init(inputs, acme.runtime(), lambda _: Consent(False, False))
-        permissions = {"metadata": "read", **app_permissions(each.name for each in APPLICATION)}
+        permissions: Permissions = {"metadata": "read"}
+        permissions |= app_permissions(each.name for each in APPLICATION)
         number, self.key = sandbox.create_app("acme", permissions)
         self.number = str(number)
         with sandbox.lock:
