@@ -215,11 +215,15 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
             fault = "is missing"
         case "string_type":
             fault = f"must be a text, but it is {_describe(value)}"
-            advice = "" if isinstance(value, dict | list) else "write it in quotes"
+            advice = "write it in quotes"
+            if isinstance(value, dict | list):
+                advice = f"write {path[-1]}: | to make the lines below it a text" if path else ""
             if value is None:
                 advice = 'write a text, or "" for an empty one; a # begins a comment: write "#…"'
         case "dict_type" | "model_type" | "model_attributes_type":
             fault = f"must be a mapping, but it is {_describe(value)}"
+            if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+                advice = "remove the dashes before its keys"
         case "list_type":
             fault = f"must be a list, but it is {_describe(value)}"
         case _:

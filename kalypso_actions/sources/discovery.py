@@ -399,7 +399,10 @@ class _Search:
             content = self._content(path) if self.entries[path].size <= MAX_BYTES else None
             if content and b"apiVersion" in content and UNREAD.search(content):
                 message = "the documents of this file are not read: it does not end with .yaml"
-                advice = "rename it: YAML may hold JSON; or list it in .sourceignore"
+                is_json = content.lstrip().startswith((b"{", b"["))
+                advice = "rename it to end with .yaml"
+                advice += ", which may hold JSON" if is_json else ""
+                advice += "; or list it in .sourceignore"
                 self._misnamed(path, message, advice)
 
     def _ignored_documents(self, root: str) -> None:

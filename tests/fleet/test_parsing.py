@@ -206,6 +206,24 @@ def test_data_that_kubernetes_would_refuse(value: str) -> None:
     assert "data.A must be a text, but it is " in problems[0]
 
 
+@pytest.mark.parametrize(
+    ("rest", "advice"),
+    [
+        (
+            "data:\n  LOGGING:\n    level: info\n",
+            "write LOGGING: | to make the lines below it a text",
+        ),
+        ("data:\n  PORTS: [1]\n", "write PORTS: | to make the lines below it a text"),
+        ("data:\n- A: b\n- C: d\n", "remove the dashes before its keys"),
+        ("data:\n  A: 1\n", "write it in quotes"),
+    ],
+)
+def test_a_form_that_is_not_meant(rest: str, advice: str) -> None:
+    _, problems, _ = parse(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n{rest}")
+    assert len(problems) == 1
+    assert advice in problems[0]
+
+
 def test_a_value_that_is_a_comment() -> None:
     _, problems, _ = parse(
         """\

@@ -84,7 +84,13 @@ def test_documents_in_other_files_are_reported() -> None:
     trees = {"b/e.json": document, "package.json": "{}", "policies": policies, "LICENSE": "MIT"}
     warnings = discovered(files("a.yaml") | trees).warnings
     assert {warning.code for warning in warnings} == {"file-misnamed"}
-    assert [item.where.path for item in warnings if item.where] == ["policies", "b/e.json"]
+    assert [(item.where.path, item.advice) for item in warnings if item.where] == [
+        ("policies", "rename it to end with .yaml; or list it in .sourceignore"),
+        (
+            "b/e.json",
+            "rename it to end with .yaml, which may hold JSON; or list it in .sourceignore",
+        ),
+    ]
     ignored = {".sourceignore": "*.json\npolicies"}
     assert discovered(files("a.yaml") | trees | ignored).warnings == ()
     assert (

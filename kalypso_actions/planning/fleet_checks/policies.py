@@ -361,6 +361,8 @@ def label_advice(key: str, values: Collection[str], objects: Sequence[Labels], n
         suggestion = f"did you mean {key}: {close}? " if close else ""
         others = f"values of {key}: {abbreviated(known, MAX_LISTED)}"
         return suggestion.rstrip() if known == [close] else f"{suggestion}{others}"
+    if any(key in item for item in objects):
+        return f"a {noun} has the label {key}, but it is empty there: write its value"
     labels = _labels(objects)
     close = _nearest_key(key, values, labels)
     suggestion = (

@@ -19,6 +19,7 @@ def test_a_sound_control_plane_has_no_findings() -> None:
     [
         pytest.param("dev/policy.yaml", "size: edge", "size: egde", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean size: edge?", id="cluster type's value"),
         pytest.param("dev/policy.yaml", "size: edge", "siez: edge", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean the label size?", id="cluster type's label"),
+        pytest.param("dev/edge.yaml", "size: edge", "size:", "policy-without-cluster-types", "dev/policy.yaml:14", "a cluster type has the label size, but it is empty there", id="cluster type's empty label"),
         pytest.param("dev/policy.yaml", "size: edge", "tier: edge", "policy-without-cluster-types", "dev/policy.yaml:14", "did you mean the label size?", id="label of the same value"),
         pytest.param("dev/policy.yaml", "workspace: team", "workspace: taem", "policy-workspace-unknown", "dev/policy.yaml:7", "did you mean team? Workspaces: team", id="workspace"),
         pytest.param("dev/edge.yaml", "reconciler: flux", "reconciler: map", "template-type-wrong", "dev/edge.yaml:9", "Templates of type reconciler: flux", id="type of the reconciler"),
