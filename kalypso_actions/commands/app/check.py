@@ -166,12 +166,7 @@ class ApplicationCheck:
 
 def observe(inputs: AppCheckInputs, context: CommandContext) -> ApplicationCheck:
     """Read what the head of the branch is. Raise KalypsoError if that cannot be read."""
-    places = ApplicationPlaces(
-        context.control_plane,
-        inputs.configs_repository,
-        inputs.gitops_repository,
-        inputs.release_by,
-    )
+    places = ApplicationPlaces.of(inputs, context)
     moment = read_moment(places, inputs.environment, context)
     configs_commit, targets = _tracked(moment)
     latest = moment.configuration_status()

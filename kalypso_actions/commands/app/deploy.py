@@ -174,12 +174,7 @@ class Deployment:
 
 
 def _attempt(inputs: AppDeployInputs, is_person: bool, context: CommandContext) -> CommandResult:
-    places = ApplicationPlaces(
-        context.control_plane,
-        inputs.configs_repository,
-        inputs.gitops_repository,
-        inputs.release_by,
-    )
+    places = ApplicationPlaces.of(inputs, context)
     moment = read_moment(places, inputs.environment, context)
     closed, merged = moment.earlier()
     asked = inputs.commit if is_person else ""

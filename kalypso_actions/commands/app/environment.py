@@ -23,6 +23,12 @@ from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.gitops.proposed_commit import digest_of, tracked_commit
 from kalypso_actions.gitops.provenance import tree_id
 from kalypso_actions.gitops.rejections import closed_by_people
+from kalypso_actions.inputs.app import (
+    AppCheckInputs,
+    AppDeployInputs,
+    AppPollInputs,
+    AppStatusInputs,
+)
 from kalypso_actions.model.application import (
     CONFIG_COMMIT_FILE,
     IMAGE_NAME_FILE,
@@ -90,6 +96,16 @@ class ApplicationPlaces:
     configs: str
     gitops: str
     release_by: ReleaseBy = "job"
+
+    @classmethod
+    def of(
+        cls,
+        inputs: AppDeployInputs | AppCheckInputs | AppPollInputs | AppStatusInputs,
+        context: CommandContext,
+    ) -> ApplicationPlaces:
+        """Return the repositories that the inputs of a command name; the job runs in the source."""
+        repositories = inputs.configs_repository, inputs.gitops_repository
+        return cls(context.control_plane, *repositories, inputs.release_by)
 
 
 @dataclass(frozen=True, slots=True)

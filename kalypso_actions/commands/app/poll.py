@@ -56,12 +56,7 @@ def app_poll(inputs: AppPollInputs, context: CommandContext) -> CommandResult:
     Raises KalypsoError if the source cannot be read, and UsageError for a run on another branch.
     """
     checked_start(context)
-    places = ApplicationPlaces(
-        context.control_plane,
-        inputs.configs_repository,
-        inputs.gitops_repository,
-        inputs.release_by,
-    )
+    places = ApplicationPlaces.of(inputs, context)
     repairs = ApplicationRepairs(inputs, context)
     writes: list[list[Write]] = []
     for name in environment_names(inputs.environments, places, context):

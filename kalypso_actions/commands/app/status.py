@@ -27,12 +27,7 @@ def app_status(inputs: AppStatusInputs, context: CommandContext) -> AppStatusDoc
 
     Raises KalypsoError if the source cannot be read.
     """
-    places = ApplicationPlaces(
-        context.control_plane,
-        inputs.configs_repository,
-        inputs.gitops_repository,
-        inputs.release_by,
-    )
+    places = ApplicationPlaces.of(inputs, context)
     entries, problems = [], list[Problem]()
     for name in environment_names(inputs.environments, places, context):
         try:
