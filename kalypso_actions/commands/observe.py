@@ -6,16 +6,25 @@ document = observe(ObserveInputs(...), context)
 from __future__ import annotations
 
 from contextlib import closing
+from datetime import datetime
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.look import compare, read_look, record_looks
 from kalypso_actions.commands.shared.looks.recorder import event_entries, tell, thresholds_of
-from kalypso_actions.commands.shared.record import read_record, record_branch
+from kalypso_actions.commands.shared.own_proposals import while_others_write
+from kalypso_actions.commands.shared.record import (
+    RecordBranch,
+    read_record,
+    record_branch,
+    shorter_record,
+)
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.model.urls import owner_of
+from kalypso_actions.model.writes import Push
+from kalypso_actions.observations.questions import moment
 from kalypso_actions.observations.record import ObservationRecord
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.observe_document import (
@@ -32,7 +41,8 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
     """Record what each environment should run, and what its clusters run.
 
     This looks at all environments once, and writes what has changed since the last look. A source
-    that does not answer is a problem; what the others say is recorded all the same. Raises
+    that does not answer is a problem; what the others say is recorded all the same. With
+    `prune_before`, this shortens the record instead. Raises
     KalypsoError if main or the record cannot be read, UsageError for a public record.
     """
     branch = record_branch(
@@ -43,6 +53,8 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
         commit_by=inputs.commit_by,
     )
     at = inputs.now or context.runtime.now()
+    if inputs.prune_before:
+        return _prune(inputs, branch, at, context)
     _, known = read_record(branch)
     with closing(open_cluster_reports(inputs, context)) as reports:
         look = read_look(context, reports, at, known)
@@ -71,6 +83,32 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
         return dry_run_result("observe", document, filter(None, [write]), context)
     context.runtime.log(f"{observe_headline(document)}.")
     return CommandResult(document, observe_summary(document), failed=bool(look.problems))
+
+
+def _prune(
+    inputs: ObserveInputs, branch: RecordBranch, at: datetime, context: CommandContext
+) -> CommandResult:
+    """Write a record that answers for times after a moment alone."""
+    before = moment(inputs.prune_before, at)
+
+    def attempt() -> tuple[Push | None, str]:
+        write = shorter_record(branch, before, f"Observe: prune what is before {before:%Y-%m-%d}")
+        is_written = write and not inputs.dry_run
+        return write, branch.carry_out(write, at) if write and is_written else branch.head()
+
+    write, commit = while_others_write(attempt, context)
+    document = ObserveDocument(
+        control_plane=context.control_plane,
+        record=branch.name,
+        at=at,
+        commit=commit,
+        changed=write is not None,
+        pruned_before=before,
+    )
+    if inputs.dry_run:
+        return dry_run_result("observe", document, filter(None, [write]), context)
+    context.runtime.log(f"{observe_headline(document)}.")
+    return CommandResult(document, observe_summary(document))
 
 
 def _notes(context: CommandContext) -> tuple[Problem, ...]:

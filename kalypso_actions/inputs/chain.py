@@ -730,6 +730,14 @@ class ObserveInputs(EventInputs, ClusterReportsInputs):
     now: Annotated[
         AwareDatetime | None, Option("Record as at this time, such as 2026-12-01T12:00:00Z.")
     ] = None
+    prune_before: Annotated[
+        str,
+        Option(
+            "Instead of a look, shorten the record: it then answers for times after this one "
+            "alone, such as 2026-03-01 or 90d.",
+            "TIME",
+        ),
+    ] = ""
     dry_run: DryRun = False
 
 

@@ -35,7 +35,10 @@ class ObservedEnvironmentEntry(OutputDocument):
 
 
 class ObserveDocument(EventDocument):
-    """The output of `kalypso observe --output json`; `commit` is the record's newest one."""
+    """The output of `kalypso observe --output json`; `commit` is the record's newest one.
+
+    `pruned_before` is the time of `--prune-before`, null for a look.
+    """
 
     OUTPUTS: ClassVar[Mapping[str, str]] = {
         "changed": "true if the look has changed the record.",
@@ -48,12 +51,18 @@ class ObserveDocument(EventDocument):
     at: datetime | None = None
     commit: str = ""
     changed: bool = False
+    pruned_before: datetime | None = None
     environments: tuple[ObservedEnvironmentEntry, ...] = ()
 
 
 def observe_headline(document: ObserveDocument) -> str:
     """Return the result as a line."""
     clusters = counted(sum(each.clusters for each in document.environments), "cluster")
+    if document.pruned_before:
+        time = f"{document.pruned_before:%Y-%m-%d %H:%M} UTC"
+        if not document.changed:
+            return f"the record has nothing to prune before {time}"
+        return f"pruned the record before {time} as {document.commit[:7]}"
     if not document.changed:
         return f"nothing has changed for {clusters}"
     return f"recorded {clusters} as {document.commit[:7]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -11,7 +12,10 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kalypso_actions.observations.delivery import figures
 from kalypso_actions.observations.desired import BranchLook, desired_after
+from kalypso_actions.observations.drift import drift
+from kalypso_actions.observations.histories import target_periods
 from kalypso_actions.observations.projection import Log, SqliteDatabase, Step, load
 from kalypso_actions.observations.questions import states
 from kalypso_actions.observations.real import Seen, Wanted, real_after
@@ -22,6 +26,7 @@ from kalypso_actions.observations.record import (
     Status,
     place_of,
 )
+from kalypso_actions.observations.retention import pruned
 from tests.observations.replay import DesiredPeriod, RealPeriod, Replay, owners
 from tests.observations.test_record import AT, desired, real
 
@@ -47,7 +52,11 @@ TARGET = str(line("", "", AT).target)
 
 def steps(before: ObservationRecord, after: ObservationRecord) -> list[Step]:
     """Return the lines that a commit of the record changes, as git shows them."""
-    old, new = before.files(), after.files()
+    return file_steps(before.files(), after.files())
+
+
+def file_steps(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> list[Step]:
+    """Return the lines in which two states of the record's files differ."""
     changed = []
     for path in old.keys() | new.keys():
         place = place_of(path)
@@ -186,6 +195,37 @@ def test_the_periods_are_those_of_the_rules(story: list[Any], chance: random.Ran
     )
     check_tables(log, replay, chance)
     check_states(log, replay, now)
+    if log:
+        check_pruned(log, AT + chance.randint(-1, 20) * MINUTE)
+
+
+def check_pruned(log: list[list[Step]], before: datetime) -> None:
+    """Of a shorter log, all questions about times after the moment have the same answers."""
+    places = {place_of(path): path for path in FILES}
+    commits = [{places[step.place]: (step.removed, step.added) for step in each} for each in log]
+    shorter = pruned(commits, before)
+    assert len(shorter) < len(log)
+    short: list[list[Step]] = []
+    files: dict[str, bytes] = {}
+    for changes in shorter:
+        after = {path: text for path, text in {**files, **changes}.items() if text}
+        short.append(file_steps(files, after))
+        files = after
+    if not short:
+        return
+    whole, less = loaded(log, [len(log)]), loaded(short, [len(short)])
+    for minutes in range(24):
+        at = before + minutes * MINUTE
+        for ask in (
+            lambda tables, at=at: list(states(tables, at)),
+            lambda tables, at=at: drift(tables, at),
+            lambda tables, at=at: target_periods(tables, "shop", at, before),
+            lambda tables, at=at: figures(tables, at, before),
+        ):
+            assert ask(less) == ask(whole)
+
+
+FILES = ("desired/dev.tsv", "desired-before/dev.tsv", "real/dev/small.tsv", "observed.tsv")
 
 
 def check_tables(log: list[list[Step]], replay: Replay, chance: random.Random) -> None:

@@ -209,9 +209,11 @@ class RemoteRepositories:
         message: str,
         author: Signature,
         date: datetime,
+        earlier: Sequence[Mapping[str, FileContent | None]] = (),
     ) -> str:
         """Make a commit on `parent` (None: a root commit) in the clone, and return its id.
 
+        Commits with `earlier` changes come before it.
         In `changes`, None deletes a file or a whole folder, if it exists; bytes, or the id of a
         written blob, become a regular file and replace whatever is in the way. Equal inputs give
         the same commit. Raises KalypsoError for an unknown parent and for paths that no checkout
@@ -219,7 +221,7 @@ class RemoteRepositories:
         """
         if parent is not None:
             check_commit(parent, url)
-        return self._clone(url).commit(parent, changes, message, author, date)
+        return self._clone(url).commit(parent, changes, message, author, date, earlier)
 
     def blob_writer(self, url: str) -> WriteBlobs | None:
         """Return a function that writes blobs for `commit`; see `ShallowClone.blob_writer`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -155,9 +155,10 @@ class ShallowClone:
         message: str,
         author: Signature,
         date: datetime,
+        earlier: Sequence[Mapping[str, FileContent | None]] = (),
     ) -> str:
         """Make a commit here and return its id; see `commits.fast_import`."""
-        stream = fast_import(parent, changes, message, author, date, self._list_folders)
+        stream = fast_import(parent, changes, message, author, date, self._list_folders, earlier)
         with self._lock:
             if parent:
                 self._need(parent)

@@ -223,17 +223,15 @@ def _requires_signatures(write: Push, github: GitHub) -> bool:
 
 
 def _commit_in_clone(write: Push, author: Signature, context: CommandContext) -> str:
-    commit = write.parent
-    for changes in (*write.earlier, write.changes):
-        commit = context.remotes.commit(
-            write.url,
-            parent=commit,
-            changes=changes,
-            message=write.message,
-            author=author,
-            date=context.runtime.now(),
-        )
-    return commit or ""
+    return context.remotes.commit(
+        write.url,
+        parent=write.parent,
+        changes=write.changes,
+        message=write.message,
+        author=author,
+        date=context.runtime.now(),
+        earlier=write.earlier,
+    )
 
 
 def _push_by_git(write: Push, context: CommandContext) -> str:

@@ -60,15 +60,19 @@ class LocalBranch:
         author: Signature | None = None,
         parent: str = "",
         earlier: Sequence[Mapping[str, FileContent | None]] = (),
+        *,
+        is_root: bool = False,
     ) -> str:
         """Add a commit to the branch, after others with `earlier` changes; return the last one.
+
+        `is_root`: these commits replace those of the branch.
 
         There is no checkout. By default, the `date` is now, and the `author` the repository's
         owner. A new branch begins at `parent` ("": at nothing). Raises KalypsoError if the branch
         has moved or is checked out.
         """
         author = author or self.repository.owner() or AUTHOR
-        start = self.head or parent
+        start = "" if is_root else self.head or parent
         commit = self.repository.commit(start, changes, message, author, date, earlier)
         self.repository.move(self.name, commit, self.head)
         return commit

@@ -37,6 +37,7 @@ from kalypso_actions.observations.projection import (
     loaded_head,
 )
 from kalypso_actions.observations.record import ObservationRecord, place_of
+from kalypso_actions.observations.retention import pruned
 
 BRANCH: Final = "kalypso-observability"
 
@@ -135,7 +136,13 @@ class FolderRecord:
             create_bare_repository(self.folder, "sha1")
         try:
             branch = LocalBranch(self.repository, BRANCH, head)
-            return branch.commit(write.changes, write.message, at, earlier=write.earlier)
+            return branch.commit(
+                write.changes,
+                write.message,
+                at,
+                earlier=write.earlier,
+                is_root=write.parent is None,
+            )
         except KalypsoError as error:
             moved = self.head()
             if moved == head:
@@ -356,3 +363,20 @@ def push_of_records(
     if not commits:
         return None
     return replace(branch.push_of(head, commits[-1], message), earlier=tuple(commits[:-1]))
+
+
+def shorter_record(branch: RecordBranch, before: datetime, message: str) -> Push | None:
+    """Return the write of a record that answers for times after `before` alone; None if it does.
+
+    Raises KalypsoError without a record, and for one that does not parse.
+    """
+    head = existing_head(branch)
+    try:
+        commits = pruned((each.files for each in branch.log(head).commits), before)
+    except ValueError as error:
+        message = f"a line is none of the record: {error}"
+        raise KalypsoError(message, Location(branch.name)) from error
+    if not commits:
+        return None
+    *earlier, last = commits
+    return replace(branch.push_of(head, last, message), parent=None, earlier=tuple(earlier))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from kalypso_actions.clients.git import WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.observe import observe
+from kalypso_actions.commands.shared import record as record_module
 from kalypso_actions.commands.shared.record import FolderRecord, read_record, record_log
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ObserveInputs
@@ -339,3 +341,67 @@ def test_the_report_draws_the_record(
     assert rows[0]["wanted"] == [commit]
     (deployed, *_) = page["observed"]["deployments"]
     assert (deployed["commit"], deployed["clusters"]) == (commit, 1)
+
+
+@pytest.mark.parametrize("place", ["folder", CONTROL_PLANE])
+def test_a_record_is_pruned_unless_somebody_else_writes(
+    acme: Organisation, observer: Observer, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """The answers about later times are the same; a recorder in between is taken up."""
+    where = {}
+    if place != "folder":
+        where = {"record": place}
+        observer.folder = Path(acme.sandbox.git(CONTROL_PLANE).git_dir)
+    merged = merge(acme, main_commit(acme))
+    for name in ("one", "two", "three", "four", "five", "six"):
+        observer.look(reported(name, "./large", merged), **where)
+        acme.clock.sleep(3600)
+    now, head = acme.clock(), observer.branch.head()
+    before = f"{now - 2 * HOUR - timedelta(minutes=1):%Y-%m-%dT%H:%M:%SZ}"
+    asked = [
+        (command, "--at", f"{now - hours * HOUR:%Y-%m-%dT%H:%M:%SZ}")
+        for command in ("drift", "where dev")
+        for hours in (2, 1, 0)
+    ]
+
+    def answers() -> list[str]:
+        return [
+            call_kalypso(*command.split(), *at, "--record", observer.folder).stdout
+            for command, *at in asked
+        ]
+
+    answered, record = answers(), observer.record()
+    observer.look(prune_before=before, dry_run="true", **where)
+    assert observer.branch.head() == head
+    others = iter([True])
+    moved = git_moves(observer, monkeypatch, others)
+    observer.look(prune_before=before, **where)
+    assert next(others, None) is None
+    assert observer.document.changed
+    # What the cluster "one" counts for, that it is gone, the fourth look, two others, and the note.
+    log = record_log(observer.branch, observer.branch.head())
+    assert len(list(log.commits)) == 6
+    assert moved()
+    assert observer.record() == record
+    assert answers() == answered
+    observer.look(prune_before=before, **where)
+    assert not observer.document.changed
+
+
+def git_moves(
+    observer: Observer, monkeypatch: pytest.MonkeyPatch, once: Iterator[bool]
+) -> Callable[[], bool]:
+    """Let somebody else commit to the record before the next write; return whether it is there."""
+    branch, compute = observer.branch, record_module.pruned
+    added: list[str] = []
+
+    def pruned(log: Any, before: Any) -> Any:
+        shorter = compute(log, before)
+        if next(once, False):
+            head = branch.head()
+            write = branch.push_of(head, {"note.txt": b"somebody else\n"}, "Somebody else")
+            added.append(branch.carry_out(write, observer.acme.clock()))
+        return shorter
+
+    monkeypatch.setattr(record_module, "pruned", pruned)
+    return lambda: "note.txt" in branch.files(branch.head())
