@@ -147,8 +147,10 @@ class _Past:
             desired = wanted.get((_environment(path), line.target or _cluster_type(path)))
             now = self.real[path, key]
             has_it = now.content == content and now.status != "gone"
-            is_wanted = desired and desired.content == content and desired.since < until
-            if content and is_wanted and not has_it:
+            if not desired or desired.content != content or has_it:
+                continue
+            # A period of no length belongs to what was wanted before it.
+            if content and (desired.since < until or desired.since <= line.since):
                 yield path, line, until
 
 
