@@ -57,6 +57,7 @@ from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.drift_document import DriftEntry
 from kalypso_actions.report.observed_document import (
+    DeliveryCasesEntry,
     DeploymentEntry,
     ObservedDocument,
     RunEntry,
@@ -271,6 +272,11 @@ def observed_document(
     clusters = timeline.number_of_clusters(tables, window)
     is_small = clusters <= MOST_CLUSTERS
     at = datetime.fromtimestamp(window.end, UTC)
+    delivery = [
+        each
+        for each in figures(tables, at, datetime.fromtimestamp(window.start, UTC))
+        if each.scope.kind == "environment"
+    ]
     return ObservedDocument(
         start=window.start,
         end=window.end,
@@ -278,10 +284,12 @@ def observed_document(
         looked_at=looked_at,
         clusters_left_out=0 if is_small else clusters,
         drift=DriftEntry.all_of(drift_at(tables, at)),
-        delivery=tuple(
-            delivery_entry(each)
-            for each in figures(tables, at, datetime.fromtimestamp(window.start, UTC))
-            if each.scope.kind == "environment"
+        delivery=tuple(map(delivery_entry, delivery)),
+        cases=tuple(
+            DeliveryCasesEntry.model_validate(
+                {"environment": each.scope.environment, **dataclasses.asdict(each.cases)}
+            )
+            for each in delivery
         ),
         timelines=tuple(
             TimelineEntry(**row._asdict())

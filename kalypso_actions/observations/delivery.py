@@ -116,6 +116,29 @@ class Share:
         return round(self.part / self.n, 4) if self.n else None
 
 
+Case = tuple[int, int]
+"""When it ended, in seconds since 1970, and how many seconds it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """What figures are made of, the newest of each, the oldest first.
+
+    `deployments` have when they began, and whether a cluster failed with them; `waits` have a
+    commit of main, and the seconds that it waited for each of `WAITS`, 0 for what is not known.
+    """
+
+    leads: Sequence[Case] = ()
+    recoveries: Sequence[Case] = ()
+    deployments: Sequence[tuple[int, bool]] = ()
+    waits: Sequence[tuple[str, int, int, int, int]] = ()
+
+
+WAITS: Final = ("people", "clusters", "environment", "runs")
+
+MOST_CASES: Final = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
     """The figures of a scope; None for what the record does not say.
@@ -137,6 +160,7 @@ class Figures:
     rework: Share
     waits: Mapping[str, Figure] = field(default_factory=dict)
     skewed: int = 0
+    cases: Cases = Cases()
 
 
 PROMOTED: Final = """
@@ -319,6 +343,7 @@ def _figures(
         key=lambda each: each.deployed_at or at,
     )
     leads = list(_lead_times(arrived, of_main))
+    waits = list(_waits(scope.environment, arrived, commits)) if is_environment else []
     kinds: dict[DeploymentKind, int] = {}
     for each in deployments:
         kinds[each.kind] = kinds.get(each.kind, 0) + 1
@@ -334,19 +359,44 @@ def _figures(
         kinds,
         well,
         round(well / weeks, 2) if deployments and weeks > 0 else None,
-        Figure.of(leads) if is_environment else None,
+        Figure.of(seconds for _, seconds in leads) if is_environment else None,
         _change_failures(deployments, of_main, begin, at),
         Share(sum(bool(each.failed_at) for each in deployments), len(deployments)),
-        Figure.of(recovery),
+        Figure.of(seconds for _, seconds in recovery),
         by_clusters,
         Share(rework, len(deployments)),
-        _waits(scope.environment, arrived, commits) if is_environment else {},
-        sum(lead < 0 for lead in leads),
+        _wait_figures(waits) if is_environment else {},
+        sum(seconds < 0 for _, seconds in leads),
+        _cases(leads, recovery, deployments, waits),
     )
 
 
-def _lead_times(arrived: Sequence[Promoted], of_main: Sequence[Promoted]) -> Iterator[float]:
-    """Yield the time from each commit of main to the deployment that first carried it, in seconds.
+def _cases(
+    leads: Iterable[tuple[datetime, float]],
+    recoveries: Iterable[tuple[datetime, float]],
+    deployments: Sequence[ReachedDeployment],
+    waits: Sequence[tuple[str, Mapping[str, float]]],
+) -> Cases:
+    def ended(times: Iterable[tuple[datetime, float]]) -> list[Case]:
+        return [(seconds_of(at), max(0, int(seconds))) for at, seconds in times][-MOST_CASES:]
+
+    return Cases(
+        ended(leads),
+        ended(recoveries),
+        [(seconds_of(each.since), bool(each.failed_at)) for each in deployments][-MOST_CASES:],
+        [(commit, *_seconds_of_waits(parts)) for commit, parts in waits][-MOST_CASES:],
+    )
+
+
+def _seconds_of_waits(parts: Mapping[str, float]) -> tuple[int, int, int, int]:
+    people, clusters, environment, runs = (int(parts.get(name, 0)) for name in WAITS)
+    return people, clusters, environment, runs
+
+
+def _lead_times(
+    arrived: Sequence[Promoted], of_main: Sequence[Promoted]
+) -> Iterator[tuple[datetime, float]]:
+    """Yield when each commit of main was first deployed, and the seconds from the commit to then.
 
     The first recorded deployment counts its own commit alone: what it carried besides may be years
     old. Commits of an interrupted promotion count with the one that arrived.
@@ -357,7 +407,8 @@ def _lead_times(arrived: Sequence[Promoted], of_main: Sequence[Promoted]) -> Ite
         for commit in of_main:
             is_carried = first <= commit.position <= each.position
             if is_carried and commit.committed_at and each.deployed_at:
-                yield (each.deployed_at - commit.committed_at).total_seconds()
+                seconds = (each.deployed_at - commit.committed_at).total_seconds()
+                yield each.deployed_at, seconds
         top = max(each.position, top or 0)
 
 
@@ -385,19 +436,25 @@ def _change_failures(
     return Share(len(failed & arrived), len(arrived))
 
 
-def _recoveries(deployments: Sequence[ReachedDeployment]) -> Iterator[float]:
-    """Yield the time from the first failing cluster until all are well with a later deployment."""
+def _recoveries(deployments: Sequence[ReachedDeployment]) -> Iterator[tuple[datetime, float]]:
+    """Yield the end and the seconds from the first failing cluster until all are well.
+
+    They are well with a later deployment.
+    """
     failing: datetime | None = None
     for each in deployments:
         if failing and each.ended_well and each.well_at and each.well_at >= failing:
-            yield (each.well_at - failing).total_seconds()
+            yield each.well_at, (each.well_at - failing).total_seconds()
             failing = None
         if not failing and each.failed_at and not each.ended_well:
             failing = each.failed_at
 
 
-def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[float]:
-    """Yield the time from a failed commit until a commit is deployed, without data of clusters."""
+def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[tuple[datetime, float]]:
+    """Yield the end and the seconds from a failed commit until a commit is deployed.
+
+    This is the recovery without data of clusters.
+    """
     for each in of_main:
         if each.failed_at:
             later = [
@@ -406,34 +463,34 @@ def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[float]:
                 if other.deployed_at and other.deployed_at > each.failed_at
             ]
             if later:
-                yield (min(later) - each.failed_at).total_seconds()
+                yield min(later), (min(later) - each.failed_at).total_seconds()
 
 
 def _waits(
     environment: str, arrived: Sequence[Promoted], commits: Mapping[str, Sequence[Promoted]]
-) -> Mapping[str, Figure]:
-    """Return what commits waited for: people, clusters, the environment before, and runs."""
+) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Yield the seconds that each commit waited for what is known of `WAITS`."""
     names = list(commits)
     place = names.index(environment) if environment in names else 0
     before = {each.commit: each for each in commits[names[place - 1]]} if place else {}
-    parts: dict[str, list[float]] = {"people": [], "clusters": [], "environment": [], "runs": []}
     for each in arrived:
-        known = 0.0
-
-        def add(name: str, start: datetime | None, end: datetime | None) -> float:
-            if start is None or end is None:
-                return 0.0
-            seconds = max(0.0, (end - start).total_seconds())
-            parts[name].append(seconds)
-            return seconds
-
-        known += add("people", each.proposed_at, each.merged_at)
-        known += add("clusters", each.merged_at, each.deployed_at)
         earlier = before.get(each.commit)
+        spans = {
+            "people": (each.proposed_at, each.merged_at),
+            "clusters": (each.merged_at, each.deployed_at),
+            "environment": (earlier.deployed_at if earlier else None, each.started_at),
+        }
+        parts = {
+            name: max(0.0, (end - start).total_seconds())
+            for name, (start, end) in spans.items()
+            if start and end
+        }
         begun = earlier.deployed_at if earlier else each.committed_at if not before else None
-        if earlier:
-            known += add("environment", earlier.deployed_at, each.started_at)
         if begun and each.deployed_at and each.proposed_at and each.merged_at:
             total = (each.deployed_at - begun).total_seconds()
-            parts["runs"].append(max(0.0, total - known))
-    return {name: Figure.of(seconds) for name, seconds in parts.items()}
+            parts["runs"] = max(0.0, total - sum(parts.values()))
+        yield each.commit, parts
+
+
+def _wait_figures(waits: Sequence[tuple[str, Mapping[str, float]]]) -> Mapping[str, Figure]:
+    return {name: Figure.of(parts[name] for _, parts in waits if name in parts) for name in WAITS}

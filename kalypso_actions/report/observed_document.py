@@ -75,6 +75,20 @@ class RunEntry(OutputDocument):
     clusters: int
 
 
+class DeliveryCasesEntry(OutputDocument):
+    """The cases of an environment's figures of delivery: times in seconds since 1970, and seconds.
+
+    `deployments` have when they began, and whether a cluster failed; `waits` have a commit of main,
+    and how long it waited for people, clusters, the environment before, and runs (0: not known).
+    """
+
+    environment: str
+    leads: tuple[tuple[int, int], ...] = ()
+    recoveries: tuple[tuple[int, int], ...] = ()
+    deployments: tuple[tuple[int, bool], ...] = ()
+    waits: tuple[tuple[str, int, int, int, int], ...] = ()
+
+
 class ObservedDocument(OutputDocument):
     """The record's part of report.json; `looked_at` is 0 before the first look.
 
@@ -89,6 +103,7 @@ class ObservedDocument(OutputDocument):
     clusters_left_out: int = 0
     drift: tuple[DriftEntry, ...] = ()
     delivery: tuple[DeliveryEntry, ...] = ()
+    cases: tuple[DeliveryCasesEntry, ...] = ()
     timelines: tuple[TimelineEntry, ...] = ()
     deployments: tuple[DeploymentEntry, ...] = ()
     histories: tuple[TargetHistoryEntry, ...] = ()

@@ -210,6 +210,19 @@ def test_the_past_at_the_keyboard(page: Any, recorded: str) -> None:
     assert page.get_attribute("#timeline .track >> nth=3", "aria-valuetext") == texts[-1]
 
 
+def test_delivery_is_drawn_and_told(page: Any, recorded: str) -> None:
+    open_at(page, recorded)
+    page.click("#delivery button >> text=dev")
+    assert page.get_attribute("#delivery button >> text=dev", "aria-pressed") == "true"
+    page.focus("[aria-label='Deployments a week']")
+    page.keyboard.press("Home")
+    assert page.inner_text("#told-case").endswith(": 6 deployments, 1 of them failed")
+    assert page.locator("[aria-label='Deployments a week'] .hatch").count() > 0
+    assert page.inner_text("#charts figure >> nth=0").split() == ["Lead", "time", "none", "yet"]
+    page.click("summary >> text=Cases as a table")
+    assert page.inner_text("#cases").count("✗ failed") == 1
+
+
 def test_an_unfolded_cluster_type_keeps_the_focus(page: Any, recorded: str) -> None:
     open_at(page, recorded)
     of_stage = page.locator("#timeline button >> text=type-1 (3)").nth(1)

@@ -108,13 +108,25 @@ function figureText(figure) {
 
 const shareText = (share) => (share.share === null ? "none yet" : `${Math.round(share.share * 100)}% (${share.part} of ${share.n})`);
 
-function showDelivery({ delivery, since }) {
+function showDelivery({ delivery, since, cases, start, end }) {
   if (!delivery.length) return;
   id("delivery-part").hidden = false;
+  const choices = cases.map((each, index) => {
+    const choice = node("button", { type: "button", "aria-pressed": String(!index) }, each.environment);
+    choice.addEventListener("click", () => {
+      for (const other of choices) other.setAttribute("aria-pressed", String(other === choice));
+      showCases(each, Math.max(since, start), end);
+    });
+    return choice;
+  });
+  id("delivery").append(node("div", { className: "choices", role: "group", "aria-label": "Environment to draw" }, choices),
+    node("p", { id: "told-case", className: "dim", role: "status" }, "Move to a drawing, and use the arrow keys."), node("div", { id: "charts" }),
+    node("details", {}, node("summary", {}, "Cases as a table"), node("div", { id: "cases" })));
+  if (cases.length) showCases(cases[0], Math.max(since, start), end);
   id("delivery").append(
     table("Table of delivery", ["figure", ...delivery.map((each) => each.environment)], [
       ["deployments", ...delivery.map((each) => Object.entries(each.deployments).map(([kind, number]) => `${number} ${kind}`).join(", ") || "none yet")],
-      ["ended well, a week", ...delivery.map((each) => (each.perWeek === null ? "not known" : `${each.perWeek} (n ${each.endedWell})`))],
+      ["ended well, a week", ...delivery.map((each) => (each.perWeek === null ? "not known" : end - since < 7 * 86400 ? `${each.endedWell} in ${lasting(end - since)}` : `${each.perWeek} (n ${each.endedWell})`))],
       ["lead time", ...delivery.map((each) => figureText(each.leadTime))],
       ["failed commits", ...delivery.map((each) => shareText(each.changeFailures))],
       ["recovery", ...delivery.map((each) => figureText(each.recovery) + (each.recoveredByClusters ? "" : ", by commits"))],
@@ -122,6 +134,93 @@ function showDelivery({ delivery, since }) {
       ["waited for", ...delivery.map((each) => node("td", {}, waitBar(each.waits)))],
     ]),
     node("p", { className: "dim" }, "By the record, which exists since ", shown(since), ". Definitions: ", node("code", {}, "kalypso delivery --help"), "."));
+}
+
+// Drawings of cases: dots on a logarithmic scale, bars a week, a stacked bar for each commit
+
+const CHART = { width: 320, height: 110, foot: 96 };
+const PARTS = ["people", "clusters", "other environments", "runs"];
+
+function showCases(its, start, end) {
+  const x = (at) => 6 + ((at - start) / Math.max(1, end - start)) * (CHART.width - 12);
+  const waits = its.waits.slice(-20);
+  const weeks = weeksOf(its.deployments, start, end);
+  id("charts").replaceChildren(
+    chart("Lead time", its.leads, dots(its.leads, x), ([at, seconds]) => `deployed ${moment(at).toLocaleString()}, ${lasting(seconds)} after its commit`),
+    chart("Recovery", its.recoveries, dots(its.recoveries, x), ([at, seconds]) => `well again ${moment(at).toLocaleString()}, after ${lasting(seconds)}`),
+    chart("Deployments a week", weeks, bars(weeks, x), (week) => `week of ${moment(week.from).toLocaleDateString()}: ${counted(week.all, "deployment")}, ${week.failed} of them failed`),
+    chart("Waited for", waits, stacks(waits), ([commit, ...parts]) => `${commit.slice(0, 7)} waited for ${parts.map((seconds, index) => [PARTS[index], seconds]).filter(([, seconds]) => seconds).map(([name, seconds]) => `${name} ${lasting(seconds)}`).join(", ") || "nothing"}`));
+  const rows = [...its.leads.map(([at, seconds]) => [at, "lead time", lasting(seconds)]), ...its.recoveries.map(([at, seconds]) => [at, "recovery", lasting(seconds)]),
+    ...its.deployments.map(([at, failed]) => [at, "deployment", failed ? "✗ failed" : "✓ well"])].sort((one, other) => other[0] - one[0]);
+  id("cases").replaceChildren(table(`Table of cases of ${its.environment}`, ["when", "what", "took or ended"], rows.slice(0, MOST).map(([at, ...texts]) => [shown(at), ...texts])),
+    table(`Table of waits of ${its.environment}`, ["commit", ...PARTS], waits.map(([commit, ...parts]) => [node("code", {}, commit.slice(0, 7)), ...parts.map((seconds) => (seconds ? lasting(seconds) : "none"))])));
+}
+
+// A drawing of items; each has the horizontal middle of its mark.
+function chart(title, items, { shapes, middles }, words) {
+  const mark = drawn("line", { y1: 0, y2: CHART.foot, class: "point", visibility: "hidden" });
+  const picture = drawn("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, "aria-hidden": "true" }, ...shapes, mark);
+  if (!items.length) return node("figure", {}, node("figcaption", {}, title), node("p", { className: "dim" }, "none yet"));
+  const track = node("div", { className: "track", tabIndex: 0, role: "slider", "aria-label": title, "aria-valuemin": "1", "aria-valuemax": String(items.length) }, picture);
+  const tell = walked(track, mark, items.length, (index) => words(items[index]), "told-case", (index) => {
+    mark.setAttribute("x1", middles[index]); mark.setAttribute("x2", middles[index]);
+  });
+  track.addEventListener("mousemove", (event) => {
+    const box = picture.getBoundingClientRect();
+    const at = ((event.clientX - box.left) / box.width) * CHART.width;
+    tell(middles.reduce((best, each, index) => (Math.abs(each - at) < Math.abs(middles[best] - at) ? index : best), 0), true);
+  });
+  return node("figure", {}, node("figcaption", {}, title), track);
+}
+
+function dots(items, x) {
+  const logs = items.map(([, seconds]) => Math.log10(Math.max(1, seconds)));
+  const [low, high] = [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs) + 0.01)];
+  const y = (log) => CHART.foot - 6 - ((log - low) / (high - low)) * (CHART.foot - 20);
+  const middles = items.map(([at]) => x(at));
+  const shapes = items.map((_, index) => drawn("circle", { cx: middles[index], cy: y(logs[index]), r: 4, class: "dot" }));
+  if (items.length) {
+    const sorted = [...logs].sort((one, other) => one - other), half = sorted.length / 2;
+    const median = (sorted[Math.floor(half)] + sorted[Math.ceil(half) - 1]) / 2;
+    shapes.push(drawn("line", { x1: 0, x2: CHART.width, y1: y(median), y2: y(median), class: "median" }),
+      drawn("text", { x: 2, y: 10 }, lasting(10 ** high)), drawn("text", { x: 2, y: CHART.height - 2 }, lasting(10 ** low)));
+  }
+  return { shapes, middles };
+}
+
+function weeksOf(deployments, start, end) {
+  const weeks = [];
+  for (let from = start; from < end; from += 7 * 86400) {
+    const its = deployments.filter(([at]) => at >= from && at < from + 7 * 86400);
+    weeks.push({ from, all: its.length, failed: its.filter(([, failed]) => failed).length });
+  }
+  return weeks;
+}
+
+function bars(weeks) {
+  const most = Math.max(1, ...weeks.map((week) => week.all)), step = (CHART.width - 12) / Math.max(4, weeks.length);
+  const middles = weeks.map((_, index) => 6 + step * (index + 0.5));
+  const shapes = weeks.flatMap((week, index) => {
+    const [unit, from, width] = [(CHART.foot - 14) / most, middles[index] - step * 0.35, step * 0.7];
+    const [well, failed] = [(week.all - week.failed) * unit, week.failed * unit];
+    return [drawn("rect", { x: from, y: CHART.foot - well, width, height: well, class: "well even" }),
+      ...(failed ? [drawn("rect", { x: from, y: CHART.foot - well - failed, width, height: failed, class: "failing" }), ...hatches(from, width, CHART.foot - well - failed, CHART.foot - well)] : [])];
+  });
+  return { shapes: [...shapes, drawn("text", { x: 2, y: 10 }, String(most))], middles };
+}
+
+function stacks(waits) {
+  const most = Math.max(1, ...waits.map(([, ...parts]) => parts.reduce((sum, each) => sum + each, 0))), step = (CHART.width - 12) / Math.max(8, waits.length);
+  const middles = waits.map((_, index) => 6 + step * (index + 0.5));
+  const shapes = waits.flatMap(([, ...parts], index) => {
+    let foot = CHART.foot;
+    return parts.flatMap((seconds, part) => {
+      const height = (seconds / most) * (CHART.foot - 14), width = step * (part === 3 ? 0.3 : 0.7), from = middles[index] - width / 2;
+      foot -= height;
+      return height ? [drawn("rect", { x: from, y: foot, width, height, class: `part-${part}` }), ...(part === 1 ? hatches(from, width, foot, foot + height, "wait-hatch") : [])] : [];
+    });
+  });
+  return { shapes: [...shapes, drawn("text", { x: 2, y: 10 }, lasting(most)), drawn("text", { x: 2, y: CHART.height - 2 }, "people, clusters, environments, runs")], middles };
 }
 
 // The medians beside one another, with their words.
@@ -199,34 +298,45 @@ function timelineRow(row, rows, start, end) {
   for (const at of merges) if (at > start) picture.append(drawn("line", { x1: x(at), x2: x(at), y1: 0, y2: HEIGHT, class: "merge" }));
   const track = node("div", { className: "track", tabIndex: 0, role: "slider", "aria-label": `${name} in ${row.environment}`,
     "aria-valuemin": "1", "aria-valuemax": String(Math.max(1, its.length)) }, picture);
-  let chosen = its.length - 1;
   const mark = drawn("rect", { y: 1, height: HEIGHT - 2, class: "chosen", visibility: "hidden" });
   picture.append(mark);
+  const tell = walked(track, mark, its.length, (index) => {
+    const part = its[index];
+    return `${name} in ${row.environment}: ${WORDS[part.state]}, from ${moment(part.from).toLocaleString()} for ${lasting(part.to - part.from)}${part.wanted ? `; ${part.wanted.slice(0, 7)} was wanted` : ""}`;
+  }, "told", (index) => {
+    const part = its[index];
+    mark.setAttribute("x", x(part.from)); mark.setAttribute("width", Math.max(2, x(part.to) - x(part.from)));
+  });
+  track.addEventListener("mousemove", (event) => {
+    const at = start + ((event.clientX - picture.getBoundingClientRect().left) / width) * (end - start);
+    const index = its.findIndex((part) => part.from <= at && at < part.to);
+    if (index >= 0) tell(index, true);
+  });
+  return node("div", { className: row.cluster ? "line cluster" : "line" }, label(row, rows, name), track);
+}
+
+// Arrow keys and the pointer move along a drawing; what is there is told in words.
+function walked(track, mark, number, textOf, told, place) {
+  let chosen = number - 1;
   const tell = (index, visible) => {
-    chosen = Math.min(Math.max(index, 0), its.length - 1);
-    const part = its[chosen];
-    const text = part ? `${name} in ${row.environment}: ${WORDS[part.state]}, from ${moment(part.from).toLocaleString()} for ${lasting(part.to - part.from)}${part.wanted ? `; ${part.wanted.slice(0, 7)} was wanted` : ""}` : "no report";
+    chosen = Math.min(Math.max(index, 0), number - 1);
+    const text = number ? textOf(chosen) : "no report";
     track.setAttribute("aria-valuenow", String(chosen + 1));
     track.setAttribute("aria-valuetext", text);
-    if (!visible || !part) return;
-    id("told").textContent = text;
-    mark.setAttribute("x", x(part.from)); mark.setAttribute("width", Math.max(2, x(part.to) - x(part.from)));
+    if (!visible || !number) return;
+    id(told).textContent = text;
+    place(chosen);
     mark.setAttribute("visibility", "visible");
   };
   tell(chosen, false);
   track.addEventListener("focus", () => tell(chosen, true));
   track.addEventListener("blur", () => mark.setAttribute("visibility", "hidden"));
   track.addEventListener("mouseleave", () => { if (document.activeElement !== track) mark.setAttribute("visibility", "hidden"); });
-  track.addEventListener("mousemove", (event) => {
-    const at = start + ((event.clientX - picture.getBoundingClientRect().left) / width) * (end - start);
-    const index = its.findIndex((part) => part.from <= at && at < part.to);
-    if (index >= 0) tell(index, true);
-  });
   track.addEventListener("keydown", (event) => {
-    const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -its.length, End: its.length }[event.key];
+    const move = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -number, End: number }[event.key];
     if (move) { event.preventDefault(); tell(chosen + move, true); }
   });
-  return node("div", { className: row.cluster ? "line cluster" : "line" }, label(row, rows, name), track);
+  return tell;
 }
 
 function label(row, rows, name) {
@@ -255,10 +365,10 @@ function segment(part, before, x) {
 }
 
 // Lines, so that a failure is seen without its colour.
-function hatches(from, width) {
+function hatches(from, width, top = 3, foot = HEIGHT - 3, name = "hatch") {
   const lines = [];
   for (let x = from; x < from + width - 2; x += 6)
-    lines.push(drawn("line", { x1: x, y1: HEIGHT - 3, x2: Math.min(x + 8, from + width), y2: 3, class: "hatch" }));
+    lines.push(drawn("line", { x1: x, y1: foot, x2: Math.min(x + 8, from + width), y2: top, class: name }));
   return lines;
 }
 

@@ -14,11 +14,11 @@ import pytest
 from kalypso_actions.clients.git import WritableRepository
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.observe import observe
-from kalypso_actions.commands.shared import record as record_module
 from kalypso_actions.commands.shared.record import FolderRecord, read_record, record_log
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.record import ObservationRecord, RealLine
+from kalypso_actions.observations.retention import pruned
 from kalypso_actions.report.observe_document import ObserveDocument
 from tests.command_line import call_kalypso
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, Organisation
@@ -392,16 +392,16 @@ def git_moves(
     observer: Observer, monkeypatch: pytest.MonkeyPatch, once: Iterator[bool]
 ) -> Callable[[], bool]:
     """Let somebody else commit to the record before the next write; return whether it is there."""
-    branch, compute = observer.branch, record_module.pruned
+    branch = observer.branch
     added: list[str] = []
 
-    def pruned(log: Any, before: Any) -> Any:
-        shorter = compute(log, before)
+    def shorter_log(log: Any, before: Any) -> Any:
+        shorter = pruned(log, before)
         if next(once, False):
             head = branch.head()
             write = branch.push_of(head, {"note.txt": b"somebody else\n"}, "Somebody else")
             added.append(branch.carry_out(write, observer.acme.clock()))
         return shorter
 
-    monkeypatch.setattr(record_module, "pruned", pruned)
+    monkeypatch.setattr("kalypso_actions.commands.shared.record.pruned", shorter_log)
     return lambda: "note.txt" in branch.files(branch.head())
