@@ -19,7 +19,7 @@ from kalypso_sandbox.store import CheckRun, Status
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
 from tests.chain.machine.promotions import PERSON, Promotions, is_rollback
-from tests.commands.chain.organisation import CONTROL_PLANE
+from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS
 
 OURS: Final = "kalypso[bot]"
 WRITTEN: Final = "Promoting Commit_Id to the environment"
@@ -80,6 +80,8 @@ class Entries:
     def runs_begin(self) -> None:
         """Note what the runs find."""
         self._heads = {name: self._main.head(name) for name in self._names}
+        self._tracked = {name: self._chain.tracks(name) for name in self._names}
+        self._told = len(self._chain.acme.sandbox.repository(GITOPS).statuses)
         self._begun = self.moment()
 
     def runs_have_ended(self, runs: Sequence[Run]) -> None:
@@ -87,6 +89,7 @@ class Entries:
         ended = self.moment()
         for name in self._names:
             self._may_be_merged(name, ended)
+            self._may_be_merged_by_people(name, ended)
             commit = self._main.commit(name)
             while commit.id != self._heads[name]:
                 before = self._main.commit(commit.parents[0])
@@ -117,6 +120,29 @@ class Entries:
             for moment in (self._begun, ended)
         ]
         assert not all(found), f"{name} would get {head[:7]} in spite of its policy: {found}"
+
+    def _may_be_merged_by_people(self, name: str, ended: Moment) -> None:
+        """Check what schedule has told people of a change of the configuration alone.
+
+        What cd has let in goes on, whatever holds now.
+        """
+        proposed = self._chain.acme.head(f"kalypso/{name}", GITOPS)
+        new = self._chain.acme.sandbox.repository(GITOPS).statuses[self._told :]
+        told = [s.state for s in new if (s.commit, s.context) == (proposed, "kalypso / policy")]
+        if told[-1:] != ["success"]:
+            return
+        heads = (self._heads[name] or "", self._main.head(name) or "")
+        named = {*map(self._base, heads), self._tracked[name], self._chain.tracks(name)}
+        found = [self._closed(at, moment) for at in heads for moment in (self._begun, ended)]
+        assert len(named) > 1 or not all(found), f"{name} is told to be open in spite of {found}"
+
+    def _closed(self, head: str, moment: Moment) -> list[str]:
+        """Return the holds and freezes that apply to the commit that an environment has."""
+        files = self._main.files(head)
+        spec = spec_of(files[POLICY_FILE].decode()) if POLICY_FILE in files else None
+        freezes = (spec or {}).get("freezes") or ()
+        frozen = [f"freeze: {each['reason']}" for each in freezes if is_frozen(each, moment.now)]
+        return [*_holds(spec or {}, self._base(head), moment.now, ""), *frozen]
 
     def moment(self) -> Moment:
         """Return what GitHub shows now."""

@@ -252,6 +252,24 @@ def test_a_write_against_a_policy_is_noticed(story: Story, spec: str) -> None:
         story.watched(write, [])
 
 
+@pytest.mark.parametrize("spec", [each for each in AGAINST if AGAINST[each][0] in "hf"])
+def test_a_status_against_a_policy_is_noticed(story: Story, spec: str) -> None:
+    acme = story.chain.acme
+    acme.commit({POLICY_FILE: f"{HEAD}spec: {{{spec}}}\n"}, "dev")
+    base = story.chain.has("dev")
+    acme.commit({PROMOTED_COMMIT_FILE: base}, "dev", GITOPS)
+    acme.reset("kalypso/dev", acme.head("dev", GITOPS), GITOPS)
+    proposed = acme.head("kalypso/dev", GITOPS)
+
+    def write() -> list[str]:
+        body = {"context": "kalypso / policy", "state": "success", "description": ""}
+        acme.ask("POST", f"{GITOPS}/statuses/{proposed}", body)
+        return []
+
+    with pytest.raises(AssertionError, match=f"is told to be open in spite of .*{AGAINST[spec]}"):
+        story.watched(write, [])
+
+
 def test_a_promotion_by_a_person_is_not_wrong(story: Story) -> None:
     """A person rolls back, and returns to the undone commit; then the chain goes beyond it."""
     older = newest(story)
