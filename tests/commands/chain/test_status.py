@@ -24,6 +24,7 @@ from kalypso_actions.report.status_document import (
     StatusDocument,
     print_status,
 )
+from kalypso_sandbox import Fault
 from tests.breaks import breaks, turned
 from tests.commands.chain.fake_cluster_reports import FakeClusterReports
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, NOON, Organisation
@@ -218,6 +219,13 @@ def test_one_graphql_request_for_each_repository(acme: Organisation) -> None:
     status(acme)
     asked = [each for each in acme.sandbox.traffic if each.path.endswith("/graphql")]
     assert len(asked) == 2
+
+
+def test_without_its_permission_started_rollbacks_are_not_shown(acme: Organisation) -> None:
+    runs = f"/repos/{CONTROL_PLANE}/actions/workflows/rollback.yaml/runs"
+    with acme.sandbox.faults.on(Fault("GET", runs, "status", status=403, count=0)):
+        assert entry(status(acme)).waits
+    assert acme.logged[-1].startswith("Started rollbacks are not shown: ")
 
 
 def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
