@@ -143,6 +143,8 @@ class PostgresDatabase:
     Another loader waits until the transaction ends.
     """
 
+    has_views = True
+
     def __init__(self, connection: psycopg.Connection, schema: str, views: str = "") -> None:
         """`views` are the statements that create the views in the schema `kalypso_hub`."""
         self._connection = connection

@@ -693,6 +693,11 @@ class HubServeInputs(RecordedInputs):
         Secret, Option("The token that clients send; without one, only this machine is served.")
     ] = EMPTY
 
+    @property
+    def chain_repository(self) -> str:
+        """The repository of the chain, or the folder of the record; a database needs neither."""
+        return "." if self.database_url else super().chain_repository
+
 
 class ClustersInputs(ClusterReportsInputs):
     """Inputs of `kalypso clusters`."""

@@ -118,8 +118,7 @@ where p.until is null;
 
 create view kalypso_hub.state as select * from kalypso_hub.every_state where is_application;
 
-create view kalypso_hub.platform_state as
-select * from kalypso_hub.every_state where not is_application;
+create view kalypso_hub.platform_state as select * from kalypso_hub.every_state where not is_application;
 
 -- Each desired period, with the numbers of clusters by the last status that belongs to it.
 create view kalypso_hub.every_history as
@@ -302,8 +301,7 @@ from (
         from promotion p
     ) p
     where newest = 1
-) p
-join environment e on e.id = p.environment;
+) p join environment e on e.id = p.environment;
 
 -- What `kalypso delivery` finds of each environment at the newest look, in seconds; each load writes it.
 create table delivery_figure (

@@ -133,7 +133,7 @@ create table delivery (
 create index delivery_desired on delivery (desired);
 
 -- What each reconciler had of each commit that began a desired period, or that it reported without
--- one; `began` is in microseconds, and differs within a reconciler.
+-- one; `began` is in microseconds, and differs within a reconciler. Only PostgreSQL's views read it.
 create table deployment (
     id integer primary key,
     reconciler integer not null,

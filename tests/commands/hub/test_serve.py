@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HubServeInputs
 from kalypso_actions.observations.projection import Database
 from tests.breaks import breaks, replaced, turned
+from tests.command_line import call_kalypso
 from tests.commands.hub.records import DEV, Recorder, hub_load, story
 from tests.observations.test_record import AT
 from tests.postgres import TestDatabase
@@ -260,6 +262,14 @@ def test_a_question_cannot_write(recorder: Recorder, database: TestDatabase) -> 
 
     with pytest.raises(KalypsoError, match="read-only"):
         source.ask(change)
+
+
+def test_a_database_needs_no_control_plane(
+    database: TestDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = call_kalypso("hub", "serve", "--database-url", database.url)
+    assert (done.returncode, "is not loaded by this release" in done.stderr) == (1, True), done
 
 
 @breaks("a page has no end", turned(create_app, "found[begin:end]", "found[begin:]"))
