@@ -462,6 +462,9 @@ class _Loader:
             "create temporary table touched (environment integer, follows text, content text)"
         )
         self._database.insert("touched", _Pair._fields, sorted(self._touched))
+        if self._database.has_views:  # new tables have no statistics, by which PostgreSQL plans
+            for table in ("target", "desired", "reconciler", "period", "touched"):
+                self._database.script(f"analyze {table}")
         self._database.script(OWNERSHIP)
         if self._database.has_views:
             self._database.script(DEPLOYMENTS)
