@@ -156,7 +156,8 @@ create view kalypso_hub.target_history as
 select * from kalypso_hub.every_history where is_application and content <> '';
 
 create view kalypso_hub.platform_history as
-select * from kalypso_hub.every_history where not is_application and content <> '';
+select * from kalypso_hub.every_history
+where not is_application and content <> '' and target <> '';
 
 -- What is not as it should be, also targets that no cluster reports.
 create view kalypso_hub.drift as
@@ -180,7 +181,7 @@ join environment s on s.id = t.shown
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
-where d.until is null and d.content <> ''
+where d.until is null and d.content <> '' and (t.workload is not null or t.follows <> '')
     and not exists (
         select 1 from reconciler r join period p on p.reconciler = r.id and p.until is null
         where r.target = t.id

@@ -463,8 +463,8 @@ class _Loader:
         )
         self._database.insert("touched", _Pair._fields, sorted(self._touched))
         if self._database.has_views:  # new tables have no statistics, by which PostgreSQL plans
-            for table in ("target", "desired", "reconciler", "period", "touched"):
-                self._database.script(f"analyze {table}")
+            for name in ("target", "desired", "reconciler", "period", "touched"):
+                self._database.script(f"analyze {name}")
         self._database.script(OWNERSHIP)
         if self._database.has_views:
             self._database.script(DEPLOYMENTS)

@@ -150,7 +150,7 @@ def answers(
         "target_history": (
             "select platform_environment, target, version, gitops_commit, success, failure,"
             " in_progress, date_trunc('second', from_), date_trunc('second', until)"
-            " from every_history where content <> ''",
+            " from (select * from target_history union all select * from platform_history) h",
             [
                 (
                     *(each.environment, each.target, each.version, each.gitops_commit),
