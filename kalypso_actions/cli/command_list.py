@@ -182,12 +182,14 @@ needed.
         """\
 Of an environment, the commits of main, from the history of base-repo.yaml on
 its branch and GitHub's statuses; with a record, also the numbers of clusters.
-Of a target or a cluster, the periods in the record. The token (KALYPSO_TOKEN,
-GH_TOKEN or GITHUB_TOKEN) needs contents and statuses: read. In a clone of the
-control plane, --control-plane is not needed.
+Of a target or a cluster, the periods in the record: with one in a folder, no
+token is needed. Else the token (KALYPSO_TOKEN, GH_TOKEN or GITHUB_TOKEN) needs
+contents and statuses: read. In a clone of the control plane, --control-plane
+is not needed.
 """,
         examples=(
             "kalypso history prod",
+            "kalypso history hello-world --record ../record",
             f"kalypso history stage {_PLANE} --since 2026-11-01T00:00:00Z --json",
         ),
     ),

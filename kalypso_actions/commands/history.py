@@ -85,10 +85,12 @@ def _of_record(
 
     record, (targets, clusters, names) = ask_record(context, inputs.record, question)
     if not (targets or clusters):
-        similar = nearest(name.lower(), names[:MOST_NAMES])
-        is_other = similar and similar != name.lower()
+        wanted = (inputs.target or name).lower()
+        similar = nearest(wanted, names[:MOST_NAMES])
+        is_other = similar and similar != wanted
+        of_target = f" with the target {inputs.target!r}" if inputs.target else ""
         raise UsageError(
-            f"the record has no environment, target or cluster {name!r} in that time",
+            f"the record has no environment, target or cluster {name!r}{of_target} in that time",
             Location(record),
             f"did you mean {similar}?" if is_other else "kalypso where shows the names",
         )

@@ -22,22 +22,22 @@ MOST_NAMES = 10_000
 def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
     """Return who has what a name is about, now or at a time.
 
-    Raises UsageError for a name that the record does not have, and KalypsoError without a record.
+    Raises UsageError for a name that the record has never had, and KalypsoError without a record.
     """
     now = context.runtime.now()
     at = questions.moment(inputs.at, now) if inputs.at else now
     since = questions.moment(inputs.since, now) if inputs.since else None
 
-    def question(tables: Database) -> tuple[list[ClusterState], list[str], datetime | None]:
+    def question(tables: Database) -> tuple[list[ClusterState], list[str] | None, datetime | None]:
         named = questions.states(tables, at, about=inputs.name)
         found = questions.where(named, inputs.name)
-        names: list[str] = []
-        if not found:
+        names = None
+        if not found and not questions.is_known(tables, inputs.name):
             names = list(islice(questions.known_names(questions.states(tables, at)), MOST_NAMES))
         return found, names, questions.last_look(tables, at)
 
     record, (found, names, observed_at) = ask_record(context, inputs.record, question)
-    if not found:
+    if names is not None:
         similar = nearest(inputs.name.lower(), names)
         raise UsageError(
             f"no cluster had {inputs.name!r} at that time"

@@ -135,7 +135,9 @@ def default_text(field: FieldInfo) -> str:
             return value
         case timedelta():
             seconds = int(value.total_seconds())
-            return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+            units = {"h": seconds % 86400 or not seconds, "m": seconds % 60, "s": 0}
+            unit = next(unit for unit, rest in units.items() if not rest)
+            return f"{seconds // UNITS[unit]}{unit}"
         case None if field.annotation == timedelta | None:
             return "off"
     return ""

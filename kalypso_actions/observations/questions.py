@@ -104,6 +104,16 @@ and (
 """
 """What a name may be about: `where` decides. Most states need no look at what they belong to."""
 
+KNOWN: Final = """
+select 1 from cluster where lower(name) = ? or key = ?
+union select 1 from reconciler where lower(cluster_type) = ?
+union select 1 from environment where lower(name) = ?
+union select 1 from target_name where lower(name) = ?
+union select 1 from version where lower(version) = ? or source_commit like ?
+union select 1 from desired where commit_id like ?
+"""
+"""Whether a name has been in the record at any time."""
+
 DIFFERING: Final = """
 and (p.status <> 'success' or p.content = '' or d.content is null or p.content <> d.content)
 """
@@ -119,9 +129,7 @@ def states(
     `only_differing` leaves out all that are as wanted.
     """
     only = NAMED * bool(about) + DIFFERING * only_differing
-    wanted_name = about.lower()
-    prefix = f"{wanted_name}%" if COMMIT.fullmatch(wanted_name) else ""
-    given = (*[wanted_name] * 6, *[prefix] * 3) if about else ()
+    given = _named(about, 3) if about else ()
     names: dict[int, list[str]] = {}
     for target, name in database.rows("select target, name from target_name order by name"):
         names.setdefault(target, []).append(name)
@@ -153,6 +161,18 @@ def states(
             wanted_since=at_second(wanted_since),
             changes_behind=behind,
         )
+
+
+def _named(name: str, commits: int) -> tuple[str, ...]:
+    """Return what a statement compares: a name six times, and as the beginning of commits."""
+    wanted = name.lower()
+    prefix = f"{wanted}%" if COMMIT.fullmatch(wanted) else "-"  # begins no commit
+    return (*[wanted] * 6, *[prefix] * commits)
+
+
+def is_known(database: Database, name: str) -> bool:
+    """Return whether anything that `where` knows has had a name at any time."""
+    return bool(database.rows(KNOWN, *_named(name, 2)))
 
 
 @overload
@@ -192,11 +212,10 @@ def looks(database: Database, at: datetime) -> Mapping[str, datetime]:
 
 
 def last_look(database: Database, at: datetime) -> datetime | None:
-    """Return the newest look until a moment, or the newest one at all; None before the first."""
-    ((until, newest),) = database.rows(
-        "select max(case when at <= ? then at end), max(at) from observation", seconds_of(at)
-    )
-    seconds: int | None = newest if until is None else until
+    """Return the newest look until a moment; None before the first."""
+    seconds: int | None = database.rows(
+        "select max(at) from observation where at <= ?", seconds_of(at)
+    )[0][0]
     return at_second(seconds)
 
 

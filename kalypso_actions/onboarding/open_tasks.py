@@ -382,11 +382,18 @@ def _clusters(setup: Setup, facts: RepositoryFacts | None) -> Task:
         lines += STATUSES_LINES
     for environment in setup.environments:
         lines += _lines_of_clusters(environment, setup.cluster_reports)
-    lines.append(f"# all steps: {GUIDE}")
+    lines += [_record(setup), f"# all steps: {GUIDE}"]
     lines.append(
         f"kalypso clusters --control-plane {control_plane.name} {TRY[setup.cluster_reports]}"
     )
     return Task("Let the chain see the clusters", text, links, tuple(lines))
+
+
+def _record(setup: Setup) -> str:
+    return (
+        f"variable KALYPSO_RECORD: {setup.control_plane.name}, or from 200 clusters a repository "
+        "of its own, to record what runs where: docs/guide/record.md"
+    )
 
 
 GUIDE: Final = "docs/guide/connect-a-cluster.md"
@@ -438,7 +445,10 @@ def azure_task(setup: Setup, facts: RepositoryFacts | None) -> Task:
     """Return the task that lets check-promote query Azure Resource Graph."""
     repository = setup.control_plane
     prefixes = subject_prefixes(repository.name, repository.server, facts)
-    lines = ["variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)"]
+    lines = [
+        "variables AZURE_CLIENT_ID, AZURE_TENANT_ID, AZURE_SCOPES (subscription ids)",
+        _record(setup),
+    ]
     if facts is None and not is_enterprise_server(repository.server):
         jq = "'.owner.id, .id'"
         lines.append(f"gh api repos/{repository.name} --jq {jq} # {OWNER_ID} and {REPOSITORY_ID}")

@@ -89,6 +89,8 @@ class DeliveryDocument(OutputDocument):
     problems: tuple[ProblemEntry, ...] = ()
 
 
+WEEK = timedelta(days=7)
+
 HEADINGS = ("environment", "of", "figure", "value", "n")
 COMMIT_HEADINGS = ("environment", "commit", "state", "taken up", "proposed", "merged", "deployed")
 
@@ -110,10 +112,11 @@ def print_delivery(console: Console, document: DeliveryDocument) -> None:
         ]
         print_table(console, COMMIT_HEADINGS, rows)
         return
+    window = document.at - document.since if document.at and document.since else WEEK
     rows = [
         (entry.environment, escape_log_line(entry.name), *line)
         for entry in document.entries
-        for line in _lines(entry)
+        for line in _lines(entry, window)
     ]
     if rows:
         print_table(console, HEADINGS, rows)
@@ -123,12 +126,15 @@ def print_delivery(console: Console, document: DeliveryDocument) -> None:
     )
 
 
-def _lines(entry: DeliveryEntry) -> Iterator[tuple[str, str, str]]:
+def _lines(entry: DeliveryEntry, window: timedelta) -> Iterator[tuple[str, str, str]]:
     kinds = ", ".join(f"{kind} {number}" for kind, number in entry.deployments.items())
     number = sum(entry.deployments.values())
     yield "deployments", kinds or "none", str(number)
     if entry.per_week is not None:
-        yield "ended well, per week", f"{entry.per_week:g}", str(entry.ended_well)
+        of_time = f"{entry.per_week:g}"
+        if window < WEEK:  # an afternoon says nothing of a week
+            of_time = f"{entry.ended_well} in {_span(int(window.total_seconds()))}"
+        yield "ended well" + ", per week" * (window >= WEEK), of_time, str(entry.ended_well)
     if entry.lead_time is not None:
         yield "lead time", _figure(entry.lead_time), str(entry.lead_time.n)
     yield "failed commits", _share(entry.change_failures), str(entry.change_failures.n)

@@ -10,7 +10,7 @@ from rich.console import Console
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.terminal import print_line, print_table
+from kalypso_actions.report.terminal import looked, print_line, print_table
 
 
 class DriftEntry(OutputDocument):
@@ -74,9 +74,7 @@ def print_drift(console: Console, document: DriftDocument) -> None:
         print_table(console, HEADINGS, rows)
     elif document.clusters:
         print_line(console, f"all {counted(document.clusters, 'cluster')} run what they should")
-    seen = document.observed_at
-    looked = f"last look {seen:%Y-%m-%d %H:%M:%S} UTC" if seen else "nothing has been observed"
-    print_line(console, f"{counted(len(rows), 'difference')}; {looked}")
+    print_line(console, f"{counted(len(rows), 'difference')}; {looked(document.observed_at)}")
     if document.left_out:
         print_line(console, f"not in the record: {', '.join(document.left_out)}")
 

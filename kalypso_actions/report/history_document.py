@@ -109,6 +109,11 @@ class HistoryDocument(OutputDocument):
     problems: tuple[ProblemEntry, ...] = ()
 
 
+TARGET_HEADINGS = (
+    *("since", "environment", "target", "version", "commit", "clusters", "subject", "merged by"),
+)
+
+
 def _clusters(numbers: Mapping[str, int]) -> str:
     return ", ".join(
         f"{number} {status.replace('_', ' ')}" for status, number in numbers.items() if number
@@ -126,12 +131,12 @@ def _print_periods(console: Console, document: HistoryDocument) -> None:
             entry.gitops_commit[:7],
             _clusters(entry.clusters) or "no cluster",
             escape_log_line(entry.subject),
+            escape_log_line(entry.merged_by),
         )
         for entry in document.target_periods
     ]
     if rows:
-        headings = ("since", "environment", "target", "version", "commit", "clusters", "subject")
-        print_table(console, headings, rows)
+        print_table(console, TARGET_HEADINGS, rows)
     lines = [
         (
             f"{entry.since:%Y-%m-%d %H:%M:%S} UTC",

@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from types import TracebackType
@@ -271,6 +272,11 @@ def print_trimmed(console: Console, renderable: RenderableType) -> None:
             line[-1] = Segment(text.rstrip(), style, control)
         segments += [*line, Segment.line()]
     console.print(Segments(segments), end="")
+
+
+def looked(at: datetime | None) -> str:
+    """Return when the look was that an answer is from."""
+    return f"last look {at:%Y-%m-%d %H:%M:%S} UTC" if at else "nothing had been observed by then"
 
 
 def print_table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

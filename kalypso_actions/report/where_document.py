@@ -10,7 +10,7 @@ from rich.console import Console
 from kalypso_actions.model.counts import counted
 from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_log_line
-from kalypso_actions.report.terminal import print_line, print_table
+from kalypso_actions.report.terminal import looked, print_line, print_table
 
 
 class WhereEntry(OutputDocument):
@@ -66,9 +66,7 @@ def print_where(console: Console, document: WhereDocument) -> None:
     if rows:
         print_table(console, HEADINGS, rows)
     clusters = len({entry.cluster for entry in document.states})
-    seen = document.observed_at
-    looked = f"last look {seen:%Y-%m-%d %H:%M:%S} UTC" if seen else "nothing has been observed"
-    print_line(console, f"{counted(clusters, 'cluster')}; {looked}")
+    print_line(console, f"{counted(clusters, 'cluster')}; {looked(document.observed_at)}")
 
 
 def _state(entry: WhereEntry) -> str:

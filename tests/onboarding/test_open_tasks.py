@@ -255,6 +255,7 @@ def test_azure_gets_a_credential_for_each_environment_in_both_forms() -> None:
             (f"kalypso-{place}-by-id", f"repo:acme@7/cp@42:{of_place}"),
         )
     ]
+    assert any(line.startswith("variable KALYPSO_RECORD: acme/cp, or ") for line in task.lines)
     assert task.lines[-1].startswith("az role assignment create")
     assert "--role Reader" in task.lines[-1]
 
@@ -297,6 +298,7 @@ def test_clusters_outside_of_azure_need_no_azure(source: str, lines: list[str]) 
     assert all("remove kalypso.io/compliance: none" in line for line in annotated)
     reconciled = [line for line in task.lines if line.startswith("# prod: if its clusters")]
     assert len(reconciled) == (source == "argocd")
+    assert any(line.startswith("variable KALYPSO_RECORD: acme/cp, or ") for line in task.lines)
     assert task.lines[-1].startswith("kalypso clusters --control-plane acme/cp --cluster-reports ")
     assert "azure" not in f"{task}".lower()
 
