@@ -5,8 +5,9 @@ tables = told(
     Look(60, {"large": "b"}, {"c1": "a success"}),
 )
 
-Minutes count from `AT`; contents are also the versions, and begin the commits. The folder of a
-cluster type is the platform's; another name is that of an application's target.
+Minutes count from `AT`; contents are also the versions, and begin the commits. The commits of the
+letters before that of the wanted content are its ancestors. The folder of a cluster type is the
+platform's; another name is that of an application's target.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def told(*looks: Look) -> SqliteDatabase:
     log: list[list[Step]] = [steps(ObservationRecord(), record)]
     last: dict[str, int] = {}
     for look in looks:
-        after = _after(record, look, last.get(look.environment))
+        after = after_look(record, look, last.get(look.environment))
         last[look.environment] = look.minutes
         log.append(steps(record, after))
         record = after
@@ -77,7 +78,8 @@ def told(*looks: Look) -> SqliteDatabase:
     return database
 
 
-def _after(record: ObservationRecord, look: Look, last: int | None) -> ObservationRecord:
+def after_look(record: ObservationRecord, look: Look, last: int | None) -> ObservationRecord:
+    """Return the record after a look; `last` are the minutes of the look before."""
     now = AT + timedelta(minutes=look.minutes)
     lines: dict[str, DesiredLine] = {
         name: _desired(look, name, content) for name, content in look.wanted.items()
@@ -136,6 +138,9 @@ def _ancestry(record: ObservationRecord, look: Look, line: DesiredLine) -> dict[
         for each in record.desired.get(look.environment, ())
         if each.target == line.target
     }
+    if line.content.isalpha():
+        earlier = range(ord("a"), ord(line.content[0]))
+        before |= dict.fromkeys((_commit(chr(each)) for each in earlier), "ancestor")
     return {**before, line.commit: "same"}
 
 

@@ -1,0 +1,85 @@
+"""The events of what lasts too long: each is told once, at the first look after its threshold."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from kalypso_actions.observations.events import Thresholds, events_between
+from kalypso_actions.observations.record import (
+    Observation,
+    ObservationRecord,
+    PromotionLine,
+    RecordedEnvironment,
+)
+from tests.observations.test_record import AT
+from tests.observations.told import GITOPS, Look, after_look
+
+
+def told_behind(*looks: tuple[int, str, str]) -> list[int]:
+    """Return the minutes of the looks at which cluster c1 is told to be behind."""
+    environments = (RecordedEnvironment("dev", 0, GITOPS, "dev"),)
+    record, minutes, last = ObservationRecord(environments=environments), [], None
+    for minute, wanted, runs in looks:
+        given = {"c1": f"{runs} success"} if runs else {}
+        after = after_look(record, Look(minute, {"large": wanted}, given), last)
+        kinds = [each.kind for each in events_between(record, after, Thresholds())]
+        minutes += [minute] * kinds.count("behind")
+        record, last = after, minute
+    return minutes
+
+
+@pytest.mark.parametrize(
+    ("looks", "minutes"),
+    [
+        pytest.param([(70, "b", "a"), (80, "b", "a"), (200, "b", "a")], [70], id="once"),
+        pytest.param([(69, "b", "a"), (71, "b", "a")], [71], id="after an hour, not before"),
+        pytest.param([(60, "b", "b"), (80, "b", "b")], [], id="caught up"),
+        pytest.param([(60, "b", ""), (80, "b", "")], [], id="gone"),
+        pytest.param([(20, "b", "b"), (90, "b", "b"), (95, "b", "a")], [95], id="fell back"),
+        pytest.param([(20, "b", "b"), (50, "b", "a"), (75, "b", "a")], [75], id="fell back early"),
+        pytest.param([(60, "a", "a"), (80, "a", "a")], [], id="reverted"),
+        pytest.param([(60, "c", "a"), (90, "c", "a"), (125, "c", "a")], [125], id="wanted anew"),
+    ],
+)
+def test_a_cluster_behind_is_told_once(
+    looks: list[tuple[int, str, str]], minutes: list[int]
+) -> None:
+    assert told_behind((0, "a", "a"), (10, "b", "a"), *looks) == minutes
+
+
+@pytest.mark.parametrize(
+    ("fields", "hours"),
+    [
+        ({"state": "waiting"}, [24]),
+        ({"state": "held"}, [24]),
+        ({"state": "deploying"}, []),
+        ({"state": "deploying", "proposed_at": AT + timedelta(hours=1)}, [26]),
+        ({"proposed_at": AT, "merged_at": AT + timedelta(hours=2)}, []),
+        ({"state": "deployed", "proposed_at": AT, "deployed_at": AT}, []),
+    ],
+)
+def test_a_commit_that_waits_for_people_is_told_once(
+    fields: dict[str, object], hours: list[int]
+) -> None:
+    blank = PromotionLine("1" * 40, "", AT, "who may merge?", "", "", "", None, None, "")
+    line = blank._replace(**fields)  # type: ignore[arg-type]
+    told = []
+    records = [
+        ObservationRecord(
+            promotions={"dev": (line,)},
+            observed=(Observation("dev", AT + timedelta(hours=hour), True),),
+        )
+        for hour in (23, 24, 26, 30)
+    ]
+    for before, after in pairwise(records):
+        for event in events_between(before, after, Thresholds()):
+            told.append((after.observed[0].at - AT) // timedelta(hours=1))
+            assert (event.kind, event.commit, event.reason) == (
+                "waiting",
+                "1" * 40,
+                "who may merge?",
+            )
+    assert told == hours
