@@ -50,7 +50,7 @@ def pruned(log: Iterable[LogCommit], before: datetime) -> list[Files]:
     for changes in log:
         number += 1
         looks = (parse_line(Observation, text) for text in changes.get(LOOKS, ((), ()))[1])
-        if begin is None and any(look.at > before for look in looks):
+        if begin is None and any(look.at >= before for look in looks):
             begin = _files(tables, tables)
         for path, (removed, added) in changes.items():
             table = tables.setdefault(path, set())
