@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
@@ -170,7 +171,7 @@ def _run(items: Sequence[pytest.Item], *, stop: bool) -> Failures:
         plugins = items[0].config.pluginmanager
         plugins.unregister(name="terminalreporter")
         plugins.register(failures)
-    for item, following in zip(items, [*items[1:], None], strict=True):
+    for item, following in zip_longest(items, items[1:]):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if stop and failures.first:
             break
