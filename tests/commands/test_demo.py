@@ -24,13 +24,17 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.demo import LENGTH, demo, scenario
 from kalypso_actions.commands.demo.organisation import CLUSTERS, CONTROL_PLANE, OLD_DRONE
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
+from kalypso_actions.commands.shared.record import FolderRecord
 from kalypso_actions.inputs.local import DemoInputs
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.report.demo_document import INTRODUCTION, DemoDocument, DemoStepEntry, Timeline
 from kalypso_sandbox import Sandbox
 from tests.command_line import WIDE, call_kalypso
 from tests.commands.chain.organisation import NOON
+from tests.commands.hub.test_answers import check_looks
+from tests.commands.hub.test_grafana import dashboards, filled, queries
 from tests.git_repositories import git
+from tests.postgres import TestDatabase, server
 from tests.sandbox.reader import Reader
 from tools.reference.schemas import REFERENCE
 
@@ -358,3 +362,28 @@ def is_page(url: str) -> bool:
         "_argocd",
         "_services",
     }
+
+
+@pytest.mark.slow
+def test_its_record_in_a_database_says_what_the_commands_say(played: Played) -> None:
+    """Dashboards find it, too: all their queries run, and those of what happened find rows."""
+    (path,) = (each.path for each in played.document.repositories if each.name == CONTROL_PLANE)
+    record = FolderRecord(Path(path), Programs(MACHINE))
+    with server() as settings:
+        database = TestDatabase(settings, "demo")
+        check_looks(record, database, NOON + LENGTH, [record.head()])
+        values = {
+            name: [str(row[0]) for row in database.rows(f"select distinct {name} from {view}")]
+            for name, view in (
+                ("environment", "target_history"),
+                ("cluster_type", "cluster_history"),
+                ("target", "target_history"),
+            )
+        }
+        empty = {
+            title
+            for dashboard in dashboards().values()
+            for title, statement in queries(dashboard).items()
+            if not database.rows(filled(statement, values, NOON))
+        }
+    assert empty == set()

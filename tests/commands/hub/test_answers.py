@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -84,12 +84,14 @@ def test_the_views_say_at_each_look_what_the_commands_say(
     recorder: Recorder, database: TestDatabase, record: Callable[[Recorder], object]
 ) -> None:
     record(recorder)
-    check_each_look(recorder.branch, database, recorder.now)
+    commits = git(recorder.folder, "rev-list", "--reverse", recorder.branch.head()).split()
+    check_looks(recorder.branch, database, recorder.now, commits)
 
 
-def check_each_look(branch: FolderRecord, database: TestDatabase, now: datetime) -> None:
+def check_looks(
+    branch: FolderRecord, database: TestDatabase, now: datetime, commits: Sequence[str]
+) -> None:
     """Load a record commit by commit, and compare the views with the answers of the commands."""
-    commits = git(branch.folder, "rev-list", "--reverse", branch.head()).split()
     with (
         closing(sqlite3.connect(":memory:")) as whole,
         closing(sqlite3.connect(":memory:")) as until,
