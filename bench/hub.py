@@ -36,6 +36,9 @@ COLD, WARM, TIMES_SQLITE, QUESTION = 90.0, 5.0, 5.0, 0.3
 
 DAY: Final = 60
 
+AS_READER: Final = "-c search_path=kalypso_hub -c jit=off"
+"""What docs/guide/hub.md sets for the role of the readers."""
+
 QUESTIONS: Final = {
     "states of a target": "select * from state where target = 'app-007'",
     "states of a cluster": "select * from state where cluster_key like '%/prod-0002'",
@@ -119,7 +122,7 @@ def measure(git: Path, folder: Path, share: float) -> list[str]:
 
 
 def _asked(database: TestDatabase, title: str, statement: str) -> str:
-    with psycopg.connect(database.url, options="-c search_path=kalypso_hub") as connection:
+    with psycopg.connect(database.url, options=AS_READER) as connection:
         pid = connection.info.backend_pid
         connection.execute("select 1")
         started = seconds_of_process(pid)

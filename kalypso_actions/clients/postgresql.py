@@ -159,13 +159,13 @@ class PostgresDatabase:
         lock = hashlib.sha256(self.schema.encode()).digest()[:8]
         self.rows("select pg_advisory_xact_lock(?)", int.from_bytes(lock, "big", signed=True))
         self._use(self._tables)
-        self.script("set local client_min_messages to warning")
+        self.script("set local client_min_messages to warning; set local jit to off")
 
     def read(self) -> None:
         """Read the tables of one moment until the end of the transaction."""
         self.script("set transaction isolation level repeatable read read only")
         self.script(f"set local search_path to {self._tables}")
-        self.script("set local statement_timeout to '30s'")
+        self.script("set local statement_timeout to '30s'; set local jit to off")
 
     def rows(self, statement: str, *parameters: object) -> list[Any]:
         """Execute a statement and return its rows."""

@@ -75,11 +75,16 @@ where exists (select 1 from period p where p.reconciler = r.id and p.until is nu
 
 create view kalypso_hub.deployment as
 select d.id, d.commit_id as gitops_commit_id, d.reconciler as reconciler_id,
-    case when d.status in ('success', 'failure') then d.status else 'in_progress' end as status,
-    d.reason as status_message, kalypso_hub.at(0, d.began) as created_on, null::text as created_by,
+    case when p.status in ('success', 'failure') then p.status else 'in_progress' end as status,
+    p.reason as status_message, kalypso_hub.at(0, d.began) as created_on, null::text as created_by,
     kalypso_hub.at(0, d.began) as updated_on, null::text as updated_by
 from deployment d
-where exists (select 1 from period p where p.reconciler = d.reconciler and p.until is null);
+join period p on p.id = d.period
+where exists (select 1 from period o where o.reconciler = d.reconciler and o.until is null)
+    and not exists (
+        select 1 from deployment n
+        where n.reconciler = d.reconciler and n.commit_id = d.commit_id and n.began > d.began
+    );
 
 -- What each cluster runs of what it should. `gitops_commit` and `deployed_version` are those of the
 -- newest desired period that the content belongs to; else null, and the commit that is reported.
@@ -123,11 +128,13 @@ create view kalypso_hub.platform_state as select * from kalypso_hub.every_state 
 -- Each desired period, with the numbers of clusters by the last status that belongs to it.
 create view kalypso_hub.every_history as
 select s.name as environment, t.name as target, v.version, d.commit_id as gitops_commit,
-    coalesce(n.success, 0) as success, coalesce(n.failure, 0) as failure,
-    coalesce(n.in_progress, 0) as in_progress,
+    coalesce(o.success, 0) as success, coalesce(o.failure, 0) as failure,
+    coalesce(o.in_progress, 0) as in_progress,
     kalypso_hub.at(d.from_, d.nth) at time zone 'utc' as from_,
-    lead(kalypso_hub.at(d.from_, d.nth) at time zone 'utc')
-        over (partition by d.target order by d.number) as until,
+    case when d.until is not null then (
+        select kalypso_hub.at(n.from_, n.nth) at time zone 'utc' from desired n
+        where n.target = d.target and n.number > d.number order by n.number limit 1
+    ) end as until,
     e.name as platform_environment, w.name as workload, a.name as application, v.source_commit,
     d.configuration as configuration_commit, d.id as desired_id, d.content,
     w.id is not null as is_application
@@ -138,19 +145,7 @@ join environment s on s.id = t.shown
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
-left join lateral (
-    select count(*) filter (where status = 'success') as success,
-        count(*) filter (where status = 'failure') as failure,
-        count(*) filter (where status not in ('success', 'failure')) as in_progress
-    from (
-        select distinct on (r.cluster) p.status
-        from delivery y
-        join period p on p.id = y.period
-        join reconciler r on r.id = p.reconciler
-        where y.desired = d.id
-        order by r.cluster, p.from_ desc, p.nth desc, p.number desc
-    ) as last_of_cluster
-) n on true;
+left join outcome o on o.desired = d.id;
 
 create view kalypso_hub.target_history as
 select * from kalypso_hub.every_history where is_application and content <> '';
@@ -190,41 +185,44 @@ where d.until is null and d.content <> '' and (t.workload is not null or t.follo
 -- How each desired period reached the clusters of a type: when the first, half of them and all had
 -- it, and how many failed with it. `clusters` are those that reported while it was wanted.
 create view kalypso_hub.rollout as
-select h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until, r.cluster_type,
-    count(*) as clusters, count(y.arrived) as arrived, count(*) filter (where y.failed) as failed,
-    kalypso_hub.at(min(y.arrived)) at time zone 'utc' as first,
-    case when 2 * count(y.arrived) >= count(*) then kalypso_hub.at(
-        (array_agg(y.arrived order by y.arrived))[(count(*) + 1) / 2]) at time zone 'utc' end as half,
-    case when count(y.arrived) = count(*)
-        then kalypso_hub.at(max(y.arrived)) at time zone 'utc' end as "all",
+select h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until, n.cluster_type,
+    n.clusters, n.arrived, n.failed, kalypso_hub.at(n.first) at time zone 'utc' as first,
+    case when 2 * n.arrived >= n.clusters
+        then kalypso_hub.at(n.half) at time zone 'utc' end as half,
+    case when n.arrived = n.clusters then kalypso_hub.at(n.last) at time zone 'utc' end as "all",
     h.application, h.is_application, h.desired_id
 from kalypso_hub.every_history h
 join desired d on d.id = h.desired_id
 join target t on t.id = d.target
-join reconciler r on r.environment = t.environment and r.follows = t.follows
-left join lateral (
-    select min(case when p.status = 'success' then greatest(p.from_, d.from_) end) as arrived,
-        bool_or(p.status = 'failure') as failed
-    from period p join delivery y on y.period = p.id and y.desired = d.id
-    where p.reconciler = r.id
-) y on true
-where d.content <> '' and exists (
-    select 1 from period p where p.reconciler = r.id
-        and (d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_)
-)
-group by h.desired_id, h.environment, h.target, h.version, h.gitops_commit, h.from_, h.until,
-    r.cluster_type, h.application, h.is_application;
+cross join lateral (
+    select r.cluster_type, count(*) as clusters, count(y.arrived) as arrived,
+        count(*) filter (where y.failed) as failed, min(y.arrived) as first,
+        (array_agg(y.arrived order by y.arrived))[(count(*) + 1) / 2] as half,
+        max(y.arrived) as last
+    from reconciler r
+    left join lateral (
+        select min(case when p.status = 'success' then greatest(p.from_, d.from_) end) as arrived,
+            bool_or(p.status = 'failure') as failed
+        from period p join delivery y on y.period = p.id and y.desired = d.id
+        where p.reconciler = r.id
+    ) y on true
+    where r.environment = t.environment and r.follows = t.follows and exists (
+        select 1 from period p where p.reconciler = r.id
+            and (d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_)
+    )
+    group by r.cluster_type
+) n
+where d.content <> '';
 
 -- Marks of deployments over other graphs of Grafana.
 create view kalypso_hub.annotation as
-select h.from_ as time, max(r."all") as timeend,
+select h.from_ as time,
+    (select max(r."all") from kalypso_hub.rollout r where r.desired_id = h.desired_id) as timeend,
     h.environment || ': ' || h.target || ' ' || coalesce(h.version, left(h.gitops_commit, 7))
         as text,
     concat_ws(',', 'deployment', h.environment, h.target, h.application) as tags
 from kalypso_hub.every_history h
-left join kalypso_hub.rollout r using (desired_id)
-where h.content <> ''
-group by desired_id, h.from_, h.environment, h.target, h.version, h.gitops_commit, h.application;
+where h.content <> '';
 
 -- What each cluster ran, from when until when; versions as in `state`.
 create view kalypso_hub.cluster_history as
@@ -248,29 +246,15 @@ left join version v on v.id = o.version;
 create view kalypso_hub.delivered as
 select e.name as environment, d.commit_id as gitops_commit, w.application is not null as is_application,
     a.name as application, kalypso_hub.at(min(d.from_)) at time zone 'utc' as from_,
-    kalypso_hub.at(min(y.failed)) at time zone 'utc' as failed_at,
-    kalypso_hub.at(max(y.well)) at time zone 'utc' as well_at,
-    bool_and(y.ends_well) and count(y.well) > 0 as ended_well
-from desired d
+    kalypso_hub.at(min(o.failed_at)) at time zone 'utc' as failed_at,
+    kalypso_hub.at(max(o.well_at)) at time zone 'utc' as well_at,
+    min(o.ended_well) = 1 and count(o.well_at) > 0 as ended_well
+from outcome o
+join desired d on d.id = o.desired
 join target t on t.id = d.target
 join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
-join lateral (
-    select min(from_) filter (where status = 'failure') as failed, max(well) as well,
-        bool_and(status <> 'failure') filter (where last = 1) as ends_well
-    from (
-        select p.*, min(from_) filter (where status = 'success' and number > failure)
-            over (partition by reconciler) as well
-        from (
-            select p.*, row_number() over (partition by p.reconciler order by p.number desc) as last,
-                coalesce(max(p.number) filter (where p.status = 'failure')
-                    over (partition by p.reconciler), 0) as failure
-            from delivery y join period p on p.id = y.period where y.desired = d.id
-        ) p
-    ) p
-    having count(*) > 0
-) y on true
 group by e.name, d.commit_id, w.application is not null, a.name;
 
 -- The newest state of each commit of main in an environment; `arrived_at` is when it, or a later one
@@ -291,10 +275,7 @@ from (
         first_value(position) over (
             partition by environment order by deployed_at, position
         ) as first,
-        min(deployed_at) over (
-            partition by environment order by position
-            range between current row and unbounded following
-        ) as carried_at
+        min(deployed_at) over (partition by environment order by position desc) as carried_at
     from (
         select p.*, row_number() over (
             partition by environment, commit_id order by coalesce(at, 0) desc, id desc

@@ -462,13 +462,19 @@ class _Loader:
             "create temporary table touched (environment integer, follows text, content text)"
         )
         self._database.insert("touched", _Pair._fields, sorted(self._touched))
-        if self._database.has_views:  # new tables have no statistics, by which PostgreSQL plans
-            for name in ("target", "desired", "reconciler", "period", "touched"):
-                self._database.script(f"analyze {name}")
+        self._count("target, version, desired, reconciler, period, promotion, touched")
+        self._database.script(TOUCHED_PERIODS)
+        self._count("touched_period")
         self._database.script(OWNERSHIP)
+        self._count("delivery")
         if self._database.has_views:
             self._database.script(DEPLOYMENTS)
-        self._database.script("drop table touched")
+        self._database.script("drop table touched; drop table touched_period")
+
+    def _count(self, tables: str) -> None:
+        """Let PostgreSQL count rows: it plans by statistics, which new tables do not have."""
+        if self._database.has_views:
+            self._database.script(f"analyze {tables}")
 
     def _end_desired(self, target: int, environment: int, follows: str) -> None:
         """Set the ends of a target's desired periods."""
@@ -487,6 +493,14 @@ class _Loader:
 def _seconds(time: datetime | None) -> Any:
     return None if time is None else int(time.timestamp())
 
+
+TOUCHED_PERIODS: Final = """
+create temporary table touched_period as
+select p.id, p.reconciler, p.content, p.from_, p.until, t.environment, t.follows
+from touched t
+join reconciler r on r.environment = t.environment and r.follows = t.follows
+join period p on p.reconciler = r.id and p.content = t.content;
+"""
 
 OWNERSHIP: Final = """
 update target set removed_at = (
@@ -510,72 +524,89 @@ where id in (
     where (environment, follows) in (select environment, follows from touched)
 );
 
-create index touched_pair on touched (environment, follows, content);
-
-delete from delivery where period in (
-    select p.id from period p join reconciler r on r.id = p.reconciler
-    join touched t on t.environment = r.environment and t.follows = r.follows
-        and t.content = p.content
-);
+delete from delivery where period in (select id from touched_period);
 
 insert into delivery (desired, period)
 select d.id, p.id
-from touched t
-join reconciler r on r.environment = t.environment and r.follows = t.follows
-join period p on p.reconciler = r.id and p.content = t.content
-join target g on g.environment = t.environment and g.follows = t.follows
-join desired d on d.target = g.id and d.content = t.content
-where t.content <> ''
+from touched_period p
+join target g on g.environment = p.environment and g.follows = p.follows
+join desired d on d.target = g.id and d.content = p.content
+where p.content <> ''
     and (d.until is null or p.from_ < d.until) and (p.until is null or d.from_ < p.until);
 
 insert into delivery (desired, period)
 select desired, period from (
     select (
         select d.id from target g join desired d on d.target = g.id
-        where g.environment = t.environment and g.follows = t.follows
-            and d.content = t.content and d.from_ <= p.from_
+        where g.environment = p.environment and g.follows = p.follows
+            and d.content = p.content and d.from_ <= p.from_
         order by d.from_ desc, d.number desc limit 1
     ) as desired, p.id as period
-    from touched t
-    join reconciler r on r.environment = t.environment and r.follows = t.follows
-    join period p on p.reconciler = r.id and p.content = t.content
-    where t.content <> '' and not exists (select 1 from delivery where delivery.period = p.id)
+    from touched_period p
+    where p.content <> '' and not exists (select 1 from delivery where delivery.period = p.id)
 ) as earlier
 where desired is not null;
 """
 """What follows from the touched pairs: ownership by rule 6."""
 
 DEPLOYMENTS: Final = """
-create temporary table touched_reconciler as
-select distinct r.id from touched t
-join reconciler r on r.environment = t.environment and r.follows = t.follows
-join period p on p.reconciler = r.id and p.content = t.content;
+delete from deployment where period in (select id from touched_period);
 
-delete from deployment where reconciler in (select id from touched_reconciler);
-
-insert into deployment (id, reconciler, commit_id, status, reason, began)
-select (select coalesce(max(id), 0) from deployment)
-        + row_number() over (order by reconciler, began, number),
-    reconciler, commit_id, status, reason,
-    began + row_number() over (partition by reconciler, began order by number) - 1
+insert into deployment (id, reconciler, commit_id, period, began)
+select (select coalesce(max(id), 0) from deployment) + row_number() over (),
+    reconciler, commit_id, id, began
 from (
-    select reconciler, commit_id, status, reason, number, began,
-        row_number() over (
-            partition by reconciler, commit_id order by began desc, number desc
-        ) as newest
+    select distinct on (reconciler, content, commit_id) reconciler, commit_id, id,
+        second * 1000000 + nth * 1000 + same_second - 1 as began
     from (
-        select p.reconciler, coalesce(d.commit_id, p.commit_id) as commit_id,
-            p.status, p.reason, p.number,
-            case when d.from_ * 1000000 + d.nth > p.from_ * 1000000 + p.nth
-                then d.from_ * 1000000 + d.nth else p.from_ * 1000000 + p.nth end as began
-        from touched_reconciler c
-        join period p on p.reconciler = c.id
+        select p.id, p.reconciler, p.content, coalesce(d.commit_id, p.commit_id) as commit_id,
+            greatest(p.from_, d.from_) as second,
+            case when d.from_ > p.from_ then 0 else p.nth end as nth,
+            row_number() over (
+                partition by p.id, greatest(p.from_, d.from_) order by d.from_, d.number, d.id
+            ) as same_second
+        from touched_period c
+        join period p on p.id = c.id
         left join delivery y on y.period = p.id
         left join desired d on d.id = y.desired
     ) as each_period
-) as ranked
-where newest = 1;
+    order by reconciler, content, commit_id, began desc
+) as newest;
 
-drop table touched_reconciler;
+create temporary table touched_desired as
+select d.id from touched t
+join target g on g.environment = t.environment and g.follows = t.follows
+join desired d on d.target = g.id and d.content = t.content;
+
+delete from outcome where desired in (select id from touched_desired);
+
+insert into outcome
+select desired, count(*) filter (where of_cluster = 1 and status = 'success'),
+    count(*) filter (where of_cluster = 1 and status = 'failure'),
+    count(*) filter (where of_cluster = 1 and status not in ('success', 'failure')),
+    min(from_) filter (where status = 'failure'), max(well),
+    min(case when of_reconciler = 1 and status = 'failure' then 0 else 1 end)
+from (
+    select p.*, min(from_) filter (where status = 'success' and number > failure)
+        over (partition by desired, reconciler) as well
+    from (
+        select y.desired, p.reconciler, p.status, p.from_, p.number,
+            row_number() over (
+                partition by y.desired, r.cluster order by p.from_ desc, p.nth desc, p.number desc
+            ) as of_cluster,
+            row_number() over (
+                partition by y.desired, p.reconciler order by p.number desc
+            ) as of_reconciler,
+            coalesce(max(p.number) filter (where p.status = 'failure')
+                over (partition by y.desired, p.reconciler), 0) as failure
+        from touched_desired d
+        join delivery y on y.desired = d.id
+        join period p on p.id = y.period
+        join reconciler r on r.id = p.reconciler
+    ) p
+) p
+group by desired;
+
+drop table touched_desired;
 """
-"""What the views of the hub's dashboards read of ownership, half of the time of a load."""
+"""What only the views read: it follows from ownership of the touched pairs, too."""

@@ -132,16 +132,29 @@ create table delivery (
 );
 create index delivery_desired on delivery (desired);
 
--- What each reconciler had of each commit that began a desired period, or that it reported without
--- one; `began` is in microseconds, and differs within a reconciler. Only PostgreSQL's views read it.
+-- The newest period with which a reconciler had a commit that began a desired period, or that it
+-- reported without one; `began` is in microseconds, and differs within a reconciler. Only PostgreSQL's
+-- views read it.
 create table deployment (
     id integer primary key,
     reconciler integer not null,
     commit_id text not null,
-    status text not null,
-    reason text not null,
+    period integer not null,
     began bigint not null,
-    unique (reconciler, commit_id)
+    unique (period, commit_id)
+);
+create index deployment_commit on deployment (reconciler, commit_id);
+
+-- What became of each desired period that a cluster reached: clusters by the last status that belongs
+-- to it, the first failure, and when the last one was well. Only PostgreSQL's views read it.
+create table outcome (
+    desired integer primary key,
+    success integer not null,
+    failure integer not null,
+    in_progress integer not null,
+    failed_at bigint,
+    well_at bigint,
+    ended_well integer not null
 );
 
 create table promotion (

@@ -189,6 +189,15 @@ def test_the_views_are_a_plain_recomputation(
         if chance.random() < 0.3:
             hub_load(recorder.branch, database)
     hub_load(recorder.branch, database)
+    hub_load(recorder.branch, database, schema="at_once")
+    for statement in (
+        "select reconciler, commit_id, period, began from {}_v1.deployment order by 1, 2, 3",
+        "select * from {}_v1.outcome order by 1",
+    ):
+        by_pieces, at_once = (
+            database.rows(statement.format(name)) for name in ("kalypso_hub", "at_once")
+        )
+        assert by_pieces == at_once != []
     replay = recorder.replay()
     wanted: dict[str, list[DesiredPeriod]] = {}
     for period in replay.desired():
