@@ -48,6 +48,8 @@ QUESTIONS: Final = {
     "history of a cluster": "select * from cluster_history where cluster = 'prod-0002'",
     "rollouts of a target": "select * from rollout where target = 'app-007'",
     "marks of a target": "select * from annotation where tags like 'deployment,prod,app-007%'",
+    "marks of a week": "select * from annotation where tags like 'deployment,prod,%'"
+    " and time > (select max(time) from annotation) - interval '7 days'",
     "promotion": "select * from promotion",
     "delivered": "select * from delivered where not is_application",
     "figures": "select * from delivery_figures",

@@ -200,16 +200,19 @@ cross join lateral (
         (array_agg(y.arrived order by y.arrived))[(count(*) + 1) / 2] as half,
         max(y.arrived) as last
     from reconciler r
-    left join lateral (
-        select min(case when p.status = 'success' then greatest(p.from_, d.from_) end) as arrived,
-            bool_or(p.status = 'failure') as failed
-        from period p join delivery y on y.period = p.id and y.desired = d.id
-        where p.reconciler = r.id
-    ) y on true
-    where r.environment = t.environment and r.follows = t.follows and exists (
+    left join (
+        select p.reconciler, bool_or(p.status = 'failure') as failed,
+            min(case when p.status = 'success' then greatest(p.from_, d.from_) end) as arrived,
+            bool_or((d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_))
+                as reported
+        from delivery y join period p on p.id = y.period
+        where y.desired = d.id
+        group by p.reconciler
+    ) y on y.reconciler = r.id
+    where r.environment = t.environment and r.follows = t.follows and (y.reported or exists (
         select 1 from period p where p.reconciler = r.id
             and (d.until is null or p.from_ < d.until) and (p.until is null or p.until > d.from_)
-    )
+    ))
     group by r.cluster_type
 ) n
 where d.content <> '';
