@@ -44,9 +44,9 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
         return recorded_since(tables), figures(tables, at, since), {}
 
     record, (begin, found, commits) = ask_record(context, inputs.record, question)
-    entries = tuple(
-        DeliveredCommitEntry.model_validate(asdict(each) | {"environment": environment})
-        for environment, lines in commits.items()
+    entries = DeliveredCommitEntry.all_of(
+        each
+        for lines in commits.values()
         for each in lines
         if each.commit.startswith(inputs.commit.lower())
     )

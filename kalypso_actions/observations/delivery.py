@@ -43,18 +43,19 @@ class Scope:
 class Promoted:
     """A commit of main in an environment."""
 
+    environment: str
     commit: str
     position: int
-    committed_at: datetime | None
-    proposed_at: datetime | None
-    merged_at: datetime | None
     merged_by: str
-    started_at: datetime | None
-    deployed_at: datetime | None
-    failed_at: datetime | None
     state: str
     subject: str
     author: str
+    committed_at: datetime | None
+    proposed_at: datetime | None
+    merged_at: datetime | None
+    started_at: datetime | None
+    deployed_at: datetime | None
+    failed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +165,8 @@ class Figures:
 
 
 PROMOTED: Final = """
-select e.name, m.commit_id, m.position, m.committed_at, m.proposed_at, m.merged_at, m.merged_by,
-    m.started_at, m.deployed_at, m.failed_at, m.state, m.subject, m.author
+select e.name, m.commit_id, m.position, m.merged_by, m.state, m.subject, m.author,
+    m.committed_at, m.proposed_at, m.merged_at, m.started_at, m.deployed_at, m.failed_at
 from ({newest}) m
 join environment e on e.id = m.environment
 where m.nth = 1
@@ -220,22 +221,8 @@ def promoted(database: Database) -> Mapping[str, list[Promoted]]:
     """Return the commits of main by environment, in the order of the chain and of main."""
     found: dict[str, list[Promoted]] = {}
     for row in database.rows(PROMOTED.format(newest=NEWEST_PROMOTION)):
-        found.setdefault(row[0], []).append(
-            Promoted(
-                commit=row[1],
-                position=row[2],
-                committed_at=at_second(row[3]),
-                proposed_at=at_second(row[4]),
-                merged_at=at_second(row[5]),
-                merged_by=row[6],
-                started_at=at_second(row[7]),
-                deployed_at=at_second(row[8]),
-                failed_at=at_second(row[9]),
-                state=row[10],
-                subject=row[11],
-                author=row[12],
-            )
-        )
+        commit = Promoted(*(*row[:7], *map(at_second, row[7:])))
+        found.setdefault(commit.environment, []).append(commit)
     return found
 
 

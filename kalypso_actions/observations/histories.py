@@ -178,19 +178,7 @@ def cluster_periods(
     rows = database.rows(CLUSTER, wanted, wanted, moment, first, target.lower(), target.lower())
     for row in rows:
         until = row[9] if row[9] is not None and row[9] <= moment else None
-        yield ClusterPeriod(
-            environment=row[0],
-            cluster_type=row[1],
-            cluster=row[2],
-            configuration=row[3],
-            target=row[4],
-            version=row[5],
-            gitops_commit=row[6],
-            status=row[7],
-            since=at_second(row[8]),
-            until=at_second(until),
-            reason=row[10],
-        )
+        yield ClusterPeriod(*(*row[:8], at_second(row[8]), at_second(until), row[10]))
 
 
 def clusters_of_commits(

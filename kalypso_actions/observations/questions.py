@@ -125,8 +125,7 @@ def states(
     """Yield what each cluster ran of each target at a moment, in the order of the chain.
 
     A cluster that was gone then has no state. `about` is a name, which leaves out most states that
-    have nothing to do with it;
-    `only_differing` leaves out all that are as wanted.
+    have nothing to do with it; `only_differing` leaves out all that are as wanted.
     """
     only = NAMED * bool(about) + DIFFERING * only_differing
     given = _named(about, 3) if about else ()
@@ -141,26 +140,9 @@ def states(
             # The period has the relation to what was wanted last.
             is_current = content == wanted
             relation = "current" if is_current else "behind" if relation == "current" else relation
-        environment, cluster_type, cluster, configuration, name, workload = row[:6]
-        yield ClusterState(
-            environment=environment,
-            cluster_type=cluster_type,
-            cluster=cluster,
-            configuration=configuration,
-            target=name,
-            workload=workload,
-            names=tuple(names.get(target, ())),
-            desired_version=version,
-            deployed_version=deployed,
-            source_commit=source,
-            gitops_commit=commit,
-            relation=relation,
-            status=status,
-            since=at_second(since),
-            reason=reason,
-            wanted_since=at_second(wanted_since),
-            changes_behind=behind,
-        )
+        of_target = *row[:6], tuple(names.get(target, ()))
+        runs = version, deployed, source, commit, relation, status, at_second(since), reason
+        yield ClusterState(*(*of_target, *runs, at_second(wanted_since), behind))
 
 
 def _named(name: str, commits: int) -> tuple[str, ...]:
