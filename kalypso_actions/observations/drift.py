@@ -83,7 +83,7 @@ where d.content <> '' and d.from_ <= ? and (d.until is null or d.until > ?)
     and not exists (
         select 1 from reconciler r join period p on p.reconciler = r.id
         where r.environment = t.environment and p.from_ <= ? and (p.until is null or p.until > ?)
-            and (r.follows = t.follows or (t.workload is null and r.follows = ''))
+            and r.follows in (t.follows, case when t.workload is null then '' else t.follows end)
     )
 """
 
