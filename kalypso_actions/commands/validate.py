@@ -131,7 +131,8 @@ def _workflow_faults(
         return BranchWorkflows(repository, branch, read_workflows(files))
 
     own = map(workflows, branches.own.values())
-    return tuple(distinct(faults_of_branches(workflows(main), own)))
+    known = [item.control_plane.branch for item in branches.environments.values()]
+    return tuple(distinct(faults_of_branches(workflows(main), own, known)))
 
 
 def _document(

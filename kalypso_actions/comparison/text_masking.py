@@ -130,7 +130,6 @@ _NAMING: Final = frozenset({"name", "secretname", "audience"})
 """The keys of a mapping that names a Secret, as `secret:` of a volume; one is a name."""
 
 _FLOW_MAPPING: Final = re.compile(r"\{([^{}\n]{1,200})\}")
-_FLOW_KEY: Final = re.compile(r"([\w.-]+)[ \t]*:[ \t]")
 
 _SECRET_KIND: Final = re.compile(
     r"""(?m)(?:^|[\s{,-])\\?["']?kind\\?["']?[ \t]*:[ \t]*"""
@@ -263,9 +262,13 @@ def _names_a_secret(
 
 
 def _is_flow_reference(text: str, start: int) -> bool:
-    """Whether a flow mapping of names begins at a place: `{secretName: tls}`."""
+    """Whether a flow mapping of names begins at a place: `{secretName: tls}`.
+
+    A key in quotes, an entry without a value and a comma in a value are no names.
+    """
     mapping = _FLOW_MAPPING.match(text, start)
-    keys = {key.casefold() for key in _FLOW_KEY.findall(mapping[1])} if mapping else set()
+    entries = mapping[1].split(",") if mapping else ()
+    keys = {each.partition(":")[0].strip().casefold() for each in entries}
     return _NAMING & keys != frozenset() and keys <= _OF_REFERENCES
 
 

@@ -497,6 +497,8 @@ _IS_BRANCH: Final = re.compile(
     rf"|{_NAMED.format('first')}\s*==\s*{_BRANCH.format('second')}(?![\w.])",
     re.IGNORECASE,
 )
+_MAY_BE_TRUE: Final = re.compile(r"\|\||!\s*\(")
+"""A condition of several parts, of which one is enough, or of the contrary."""
 _HEADS: Final = "refs/heads/"
 
 
@@ -506,8 +508,8 @@ def _conditions(file: WorkflowFile, branches: Collection[str]) -> Iterator[Findi
     A file may be started on any branch by hand, but the chain starts it on these.
     """
     for key, node in texts_below(get(file.root, "jobs") or file.root) if branches else ():
-        match = _IS_BRANCH.search(node.value) if key == "if" and "||" not in node.value else None
-        if match is None:
+        match = _IS_BRANCH.search(node.value) if key == "if" else None
+        if match is None or _MAY_BE_TRUE.search(node.value):
             continue
         context, value = match["of"] or match["second"], match["name"] or match["first"] or ""
         before = _HEADS if context.lower() == "ref" else ""

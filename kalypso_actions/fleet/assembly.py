@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from kalypso_actions.errors import Finding, Problem
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model import kinds
-from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
+from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.documents import Document
 
 Key = tuple[type, str]
@@ -141,8 +142,7 @@ def _merged_into_environment(environment: str, copies: Sequence[Document]) -> Fi
         "stay as they are, whatever is promoted",
         copies[0].where,
         "remove main's files on the environment's branch, also its Environments: git rm -r "
-        f"--ignore-unmatch .environments {' '.join(paths[:MOST_REMOVED])}"
-        f"{' …' if paths[MOST_REMOVED:] else ''}; after a merge alone, git revert -m 1 "
+        f"--ignore-unmatch .environments {_arguments(paths)}; after a merge alone, git revert -m 1 "
         "COMMIT_OF_THE_MERGE does the same. A promotion, which cd makes, brings changes of main",
         "branch-merged",
         related=tuple(document.where for document in copies),
@@ -170,11 +170,16 @@ def _merged_into_main(
         "configuration with the next promotion, and writes to its GitOps branch, too",
         repo.where,
         "undo the merge on main: git revert -m 1 COMMIT_OF_THE_MERGE; or remove the files there: "
-        f"git rm {abbreviated([item.path for item in related], MAX_LISTED)}",
+        f"git rm {_arguments([*dict.fromkeys(item.path for item in related)])}",
         "branch-merged",
         related=tuple(related),
         level="error" if adds_repo else "warning",
     )
+
+
+def _arguments(paths: Sequence[str]) -> str:
+    """Return paths for the line of a command."""
+    return shlex.join(paths[:MOST_REMOVED]) + (" …" if paths[MOST_REMOVED:] else "")
 
 
 def _document(document: Document) -> str:

@@ -217,12 +217,14 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
             fault = f"must be a text, but it is {_describe(value)}"
             advice = "write it in quotes"
             if isinstance(value, dict | list):
-                advice = f"write {path[-1]}: | to make the lines below it a text" if path else ""
+                key = path[-1] if path else 0
+                is_field = isinstance(key, str)
+                advice = f"write {key}: | to make the lines below it a text" if is_field else ""
             if value is None:
                 advice = 'write a text, or "" for an empty one; a # begins a comment: write "#…"'
         case "dict_type" | "model_type" | "model_attributes_type":
             fault = f"must be a mapping, but it is {_describe(value)}"
-            if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            if isinstance(value, list) and value and all(isinstance(it, dict) for it in value):
                 advice = "remove the dashes before its keys"
         case "list_type":
             fault = f"must be a list, but it is {_describe(value)}"

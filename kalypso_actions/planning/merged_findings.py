@@ -99,7 +99,7 @@ def settled(
     remaining, acknowledged = acknowledgements.split(known)
     stale = leveled(acknowledgements.stale(judged_repositories), "note")
     notes = (*of_level(found, "note"), *stale)
-    return (*distinct(errors), *remaining, *acknowledged, *distinct(notes))
+    return (*errors, *remaining, *acknowledged, *distinct(notes))
 
 
 def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -119,20 +119,19 @@ def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _missing_templates(errors: Iterable[Finding]) -> list[Finding]:
     """Tell once that a Template is missing for several cluster types of a branch."""
     alike: dict[object, list[Finding]] = {}
-    for item in errors:
+    for item in distinct(errors):
         cause = item.message.partition(": ")[2] if item.code == "template-missing" else ""
-        key = (cause, *_file(item.where)[:2], item.advice) if cause else item
+        key = (cause, *_file(item.where)[:2], item.advice) if cause else id(item)
         alike.setdefault(key, []).append(item)
     return [
         replace(
-            same[0],
-            message=f"{same[0].message} (the same for "
-            f"{counted(len(same) - 1, 'other ClusterType')})",
-            related=tuple(item.where for item in same[1:MAX_LISTED] if item.where),
+            first,
+            message=f"{first.message} (the same for {counted(len(others), 'other ClusterType')})",
+            related=tuple(item.where for item in others[: MAX_LISTED - 1] if item.where),
         )
-        if same[0].code == "template-missing" and len({*same}) > 1
-        else same[0]
-        for same in alike.values()
+        if others
+        else first
+        for first, *others in alike.values()
     ]
 
 

@@ -6,8 +6,10 @@ imitate something. Pygments escapes what it colors.
 
 from __future__ import annotations
 
+import html
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -64,9 +66,9 @@ ATTRIBUTES: Final = {
     "th": {"align"},
 }
 
-NODE: Final = re.compile(r'  (\w+)\["(.*)"\]')
-EDGE: Final = re.compile(r"  (\w+) --> (\w+)")
-MARKED: Final = re.compile(r"  class ([\w,]+) (\w+)")
+NODE: Final = re.compile(r'^  (\w+)\["(.*)"\]$', re.MULTILINE)
+EDGE: Final = re.compile(r"^  (\w+) --> (\w+)$", re.MULTILINE)
+MARKED: Final = re.compile(r"^  class ([\w,]+) (\w+)$", re.MULTILINE)
 """The lines of a flowchart in Mermaid, as reports write them."""
 
 DIAGRAM_MARKS: Final = {"done": "✓ ", "failed": "✗ ", "active": "● "}
@@ -135,18 +137,20 @@ def _ways(text: str) -> Sequence[str]:
         for node in nodes.split(","):
             names[node] = DIAGRAM_MARKS.get(mark, "") + names.get(node, node)
     ways: list[list[str]] = []
+    ending = defaultdict[str, list[list[str]]](list)
     for start, end in EDGE.findall(text):
-        known = next((way for way in ways if way[-1] == start), None)
-        if known:
-            known.append(end)
-        else:
-            ways.append([start, end])
+        if not ending[start]:
+            ways.append([start])
+            ending[start].append(ways[-1])
+        way = ending[start].pop(0)
+        way.append(end)
+        ending[end].append(way)
     return [" → ".join(names.get(node, node) for node in way) for way in ways]
 
 
 def _label(words: str) -> str:
     """Return the text of a label; Mermaid writes a character as `#34;`."""
-    text = re.sub(r"#(\d{1,6});", lambda match: chr(min(int(match[1]), 0x10FFFF)), words)
+    text = re.sub(r"#(\d{1,6});", lambda match: html.unescape(f"&#{match[1]};"), words)
     return text.replace("<br/>", " ")
 
 

@@ -87,6 +87,7 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("ci", "runs-on: ubuntu-latest", "if: github.ref == 'refs/heads/main' || github.ref == 'refs/heads/master'\n    runs-on: x"),
         ("ci", "runs-on: ubuntu-latest", "if: github.base_ref == 'MAIN' && github.ref != 'refs/heads/master'\n    runs-on: x"),
         ("ci", "runs-on: ubuntu-latest", "if: github.ref == 'refs/tags/v1'\n    runs-on: x"),
+        ("ci", "runs-on: ubuntu-latest", "if: ${{ !(github.ref == 'refs/heads/old') }}\n    runs-on: x"),
         ("schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'dev'\n    runs-on: x"),
         ("schedule", "runs-on: ubuntu-latest", "strategy: {matrix: {a: [1]}}\n    runs-on: ${{ matrix.a }}"),
     ],
@@ -267,13 +268,21 @@ def test_the_inputs_that_actions_have() -> None:
 def of_branches(
     main: dict[str, str], **environments: dict[str, str]
 ) -> list[tuple[str, str, str, str]]:
-    """Return the place, the code, the text and the advice of the faults of several branches."""
+    """Return the place, the code, the text and the advice of the faults of several branches.
+
+    The environments are dev and stage, whichever branches are at hand.
+    """
     own = (BranchWorkflows("acme/cp", name, texts) for name, texts in environments.items())
     return [
         (f"{item.where.branch}:{item.where.path}", item.code, item.message, item.advice)
-        for item in faults_of_branches(BranchWorkflows("acme/cp", "main", main), own)
+        for item in faults_of_branches(BranchWorkflows("acme/cp", "main", main), own, ("dev", "stage"))
         if item.where
     ]
+
+
+def test_a_condition_with_a_branch_that_is_not_at_hand() -> None:
+    main = edited("schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'stage'\n    runs-on: x")
+    assert of_branches(main, dev=sound("control-plane-environment")) == []
 
 
 @breaks(

@@ -224,6 +224,23 @@ def test_a_form_that_is_not_meant(rest: str, advice: str) -> None:
     assert advice in problems[0]
 
 
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: []\n", "but it is a list"),
+        (
+            "apiVersion: kalypso.io/v1alpha1\nkind: PromotionPolicy\nmetadata: {name: p}\n"
+            "spec: {requires: {deployed: [[a]]}}\n",
+            "spec.requires.deployed.0 must be a text, but it is a list",
+        ),
+    ],
+)
+def test_a_form_without_a_better_one(document: str, said: str) -> None:
+    _, problems, _ = parse(document)
+    assert len(problems) == 1
+    assert problems[0].endswith(said)
+
+
 def test_a_value_that_is_a_comment() -> None:
     _, problems, _ = parse(
         """\

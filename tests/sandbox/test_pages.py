@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +334,11 @@ def test_what_a_run_says_first(summary: str, told: str) -> None:
             "<ul><li>main 1234567 → ✗ d&lt;v → qa</li></ul>",
         ),
         ("```mermaid\npie\n```", "<pre><code>pie"),
+        (
+            '```mermaid\n  n0["#55296;#0;#9999999999; x --> y"]\n  n0 --> n1\n  n2 --> n1\n'
+            "  n1 --> n3\n  n1 --> n4\n```",
+            "<ul><li>\ufffd\ufffd#9999999999; x --&gt; y → n1 → n3</li><li>n2 → n1 → n4</li></ul>",
+        ),
         ("a\u200b:2", "<p>a:2</p>"),
         ("| a |\n|---|\n| b |", "<table> <thead> <tr> <th>a</th>"),
         ("<details><summary>s</summary>\n\n- t\n</details>", "<details><summary>s</summary>"),
@@ -354,6 +360,14 @@ def test_markdown(text: str, wanted: str) -> None:
     shown = " ".join(texts.markdown(text).split())
     assert wanted in shown
     assert not UNSAFE.search(shown)
+
+
+@pytest.mark.parametrize("line", ["  a{0} --> b{0}\n", '  a["'])
+def test_long_diagrams_take_no_time(line: str) -> None:
+    text = "".join(line.format(number) for number in range(20_000))
+    start = time.process_time()
+    texts.markdown(f"```mermaid\n{text}\n```")
+    assert time.process_time() - start < 2
 
 
 def test_long_diffs_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

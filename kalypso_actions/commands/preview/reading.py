@@ -341,9 +341,10 @@ def _environments(
     main_commit = commit if change.is_main else change.head_of_main
     main = _reading(reader, change, change.main, ".", main_commit)
     environments, _ = environments_among(main.documents)  # the findings have its problems
+    branches = [item.control_plane.branch for item in environments.values()]
     if change.is_main:
         found = validate_branches([main])
-        _add_workflow_faults(found, reader, change, commit)
+        _add_workflow_faults(found, reader, change, commit, branches)
         return environments, found, environments
     own = {
         name: item
@@ -353,12 +354,16 @@ def _environments(
     paths = sorted({item.control_plane.path for item in own.values()})
     readings = [_reading(reader, change, change.branch, path, commit) for path in paths]
     found = validate_change([main, *readings, *others.values()], main_commit)
-    _add_workflow_faults(found, reader, change, commit)
+    _add_workflow_faults(found, reader, change, commit, branches)
     return own, found, environments
 
 
 def _add_workflow_faults(
-    found: Diagnostics, reader: Reader, change: ChangedBranch, commit: str
+    found: Diagnostics,
+    reader: Reader,
+    change: ChangedBranch,
+    commit: str,
+    branches: Collection[str],
 ) -> None:
     """Add what breaks the chain in the workflow files of the changed branch at a commit."""
 
@@ -368,7 +373,7 @@ def _add_workflow_faults(
 
     main = workflows(change.main, commit if change.is_main else change.head_of_main)
     own = () if change.is_main else (workflows(change.branch, commit),)
-    for finding in distinct(faults_of_branches(main, own)):
+    for finding in distinct(faults_of_branches(main, own, branches)):
         found.add(finding)
 
 

@@ -104,11 +104,13 @@ def faults_of_workflows(
 
 
 def faults_of_branches(
-    main: BranchWorkflows, environments: Iterable[BranchWorkflows]
+    main: BranchWorkflows, environments: Iterable[BranchWorkflows], branches: Collection[str]
 ) -> Iterator[Finding]:
-    """Yield what breaks the chain in the workflow files of main and of environments' branches."""
+    """Yield what breaks the chain in the workflow files of main and of environments' branches.
+
+    `branches` are those of all environments, also of those whose files are not at hand.
+    """
     own = list(environments)
-    branches = [files.branch for files in own]
     of_main = faults_of_workflows(main, "control-plane", main.branch, branches=branches)
     yield from of_main
     misplaced = [*misplaced_workflows(main)]

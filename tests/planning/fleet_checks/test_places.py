@@ -10,6 +10,7 @@ from kalypso_actions.errors import Location, Problem, of_level
 from kalypso_actions.fleet.assembly import _merged_into_environment
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
+from kalypso_actions.planning.merged_findings import settled
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_control_plane
 from tests.breaks import breaks, returning
@@ -278,6 +279,13 @@ def test_main_is_merged_into_the_branch_of_an_environment() -> None:
     assert "after a merge alone, git revert -m 1" in finding.advice
 
 
+def test_paths_in_a_command_are_quoted() -> None:
+    plane = sound()
+    plane["main"]["a; rm -rf ~.yaml"] = plane["main"].pop("templates.yaml")
+    (finding,) = findings({**plane, "dev": plane["dev"] | plane["main"]}).warnings
+    assert " 'a; rm -rf ~.yaml'" in finding.advice
+
+
 def test_who_overrides_some_documents_of_main_means_it() -> None:
     plane = sound()
     plane["main"]["config.yaml"] = plane["dev"]["config.yaml"]
@@ -295,7 +303,7 @@ def test_the_branch_of_an_environment_is_merged_into_main() -> None:
     merged = findings({**plane, "main": plane["main"] | plane["dev"]})
     (finding,) = merged.problems
     assert shown([finding]) == [("branch-merged", "main/gitops-repo.yaml:1")]
-    assert "git rm base-repo.yaml, gitops-repo.yaml, edge.yaml" in finding.advice
+    assert "git rm base-repo.yaml gitops-repo.yaml edge.yaml" in finding.advice
     assert (merged.warnings, merged.notes) == ([], [])
 
 
@@ -424,6 +432,14 @@ def test_a_missing_template_is_one_problem_of_its_cluster_types() -> None:
     ]
     assert of_dev.message.endswith("does not exist (the same for 2 other ClusterTypes)")
     assert of_stage.message.endswith("does not exist")
+
+
+def test_the_same_error_on_two_branches_is_told_twice() -> None:
+    errors = [
+        Problem("it is wrong", Location(".", "base-repo.yaml", 5, branch=name), code="field-invalid")
+        for name in ("dev", "stage", "dev")
+    ]
+    assert [item.where and item.where.branch for item in settled(errors, ())] == ["dev", "stage"]
 
 
 def test_a_registration_without_workspace_is_the_only_warning_with_a_schema_of_it() -> None:
