@@ -111,7 +111,8 @@ class Clusters:
         state = sync_state(configuration, history, is_broken, self._store.now)
         fault = FAULTS[configuration.behaviour]
         failure, begins = configuration.failure, state.changed_at
-        fails_in = self._repositories.broken_at(repository, failure, state.applied or state.commit)
+        commit = state.applied or state.commit
+        fails = fault == "fails"
         if state.phase == "failing" and begins and failure.since:
             begins = max(begins, failure.since)
         return ClusterState(
@@ -129,8 +130,8 @@ class Clusters:
             message=failure.message if state.phase == "failing" else "",
             fault=fault,
             fault_since=configuration.since if fault else None,
-            fails_at=failure.text if fault == "fails" else "",
-            fails_in=fails_in if fault == "fails" else None,
+            fails_at=failure.text if fails else "",
+            fails_in=self._repositories.broken_at(repository, failure, commit) if fails else None,
         )
 
     def fail(self, name: str, text: str, *, path: str = "", message: str = "") -> None:

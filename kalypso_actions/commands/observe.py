@@ -42,8 +42,8 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
 
     This looks at all environments once, and writes what has changed since the last look. A source
     that does not answer is a problem; what the others say is recorded all the same. With
-    `prune_before`, this shortens the record instead. Raises
-    KalypsoError if main or the record cannot be read, UsageError for a public record.
+    `prune_before`, this shortens the record instead. Raises KalypsoError if main or the record
+    cannot be read, UsageError for a public record.
     """
     branch = record_branch(
         context,
@@ -93,8 +93,9 @@ def _prune(
 
     def attempt() -> tuple[Push | None, str]:
         write = shorter_record(branch, before, f"Observe: prune what is before {before:%Y-%m-%d}")
-        is_written = write and not inputs.dry_run
-        return write, branch.carry_out(write, at) if write and is_written else branch.head()
+        if write is None or inputs.dry_run:
+            return write, branch.head()
+        return write, branch.carry_out(write, at)
 
     write, commit = while_others_write(attempt, context)
     document = ObserveDocument(

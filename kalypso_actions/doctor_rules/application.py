@@ -104,7 +104,7 @@ def notifier_checks(place: str, names: SettingNames) -> Iterator[Check]:
             "create a notifier, an App with actions: write on the source alone",
             SECRETS_PAGE,
         )
-    for foreign in {APP_KEY, UPSTREAMS_TOKEN} & names.secrets:
+    for foreign in sorted({APP_KEY, UPSTREAMS_TOKEN} & names.secrets):
         yield warning(
             place,
             f"the secret {foreign} is here: everybody who may push a branch can write with it",
@@ -133,15 +133,15 @@ def branch_check(place: str, branch: str, *, exists: bool) -> Check:
     return problem(place, f"there is no branch {branch}", advice)
 
 
-def without_order(source: str, main: str) -> Check:
-    """Report a source that does not name its environments."""
-    return warning(
-        source,
-        f"{main} has no {ORDER_FILE}: the environments are not checked",
-        "kalypso app init writes it",
-    )
+def order_check(source: str, main: str, names: Collection[str]) -> Check:
+    """Report the environments that are checked, or a source that does not name them."""
+    if names:
+        return ok(source, f"{ORDER_FILE} names {', '.join(names)}")
+    text = f"{main} has no {ORDER_FILE}: the environments are not checked"
+    return warning(source, text, "kalypso app init writes it")
 
 
-def order_checks(source: str, names: Collection[str]) -> Iterator[Check]:
-    """Report the environments that are checked."""
-    yield ok(source, f"{ORDER_FILE} names {', '.join(names)}")
+def no_probe(source: str) -> Check:
+    """Report that `--probe` has tried nothing."""
+    text = "--probe tries nothing: it knows the branches of a control plane alone"
+    return warning(source, text, "leave out --probe")

@@ -105,7 +105,7 @@ def _undefined(fault: str) -> tuple[str, str] | None:
         return f": {fault}", f"did you mean {close}?" if close else ""
     if helper:
         words = f": the template {helper[1]} is not defined in this text of manifests"
-        return words, f"write {{{{ define {helper[1]} }}}} into it: its own text alone has it"
+        return words, f"write {{{{ define {helper[1]} }}}} into it: texts share no definitions"
     return None
 
 

@@ -170,14 +170,9 @@ def _template() -> Template:
     environment.filters |= {"age": age, "counted": counted, "look": look, "quote": quote}
     environment.filters |= {"share": _share, "shown_look": _shown_look, "hold_url": _hold_url}
     environment.filters["beside_state"] = _beside_state
-    environment.globals |= {
-        "MARKS": MARKS,
-        "MOST": MOST,
-        "MOST_ISSUES": MOST_ISSUES,
-        "NARROW": NARROW,
-    }
+    environment.globals |= {"MARKS": MARKS, "MOST": MOST, "MOST_ISSUES": MOST_ISSUES}
     environment.globals |= {"CLUSTER_LOOKS": CLUSTER_LOOKS}
-    environment.globals |= {"WIDTH": WIDTH, "HEIGHT": HEIGHT}
+    environment.globals |= {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "NARROW": NARROW}
     return environment.get_template("pipeline.html.j2")
 
 
@@ -196,11 +191,10 @@ def _notes(entry: EnvironmentStatusEntry) -> list[tuple[str, str]]:
     notes = [("bad", f"{entry.failing} failing")] if entry.failing else []
     notes += [("bad", counted(len(entry.problems), "problem"))] if entry.problems else []
     notes += [("warn", closed)] if (closed := _closed(entry)) else []
-    looks = {state: CLUSTER_LOOKS.get(state, "warn") for state in entry.clusters or {}}
     notes += [
         (look, f"{number} {state}")
         for state, number in (entry.clusters or {}).items()
-        if (look := looks[state]) != "good"
+        if (look := CLUSTER_LOOKS.get(state, "warn")) != "good"
     ]
     return sorted(notes, key=lambda note: -RANKS.index(note[0]))
 

@@ -359,7 +359,7 @@ class _Search:
         self.warnings.extend(paths_alike(self.repository, files))
         for path, content, built_by in sorted(self.sources, key=lambda source: source[0]):
             parsed = self.parsed.objects(self._at(path), content)
-            if self.parsed.limits is None and not content.strip():
+            if built_by is None and self.parsed.limits is None and not content.strip():
                 advice = "restore it from the branch's history, or remove it"
                 empty = Problem("the file is empty", self._at(path), advice, "file-empty")
                 self.warnings.append(empty)

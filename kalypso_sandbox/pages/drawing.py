@@ -12,9 +12,6 @@ from markupsafe import Markup
 Draw = Callable[[], str]
 """Returns the pipeline as HTML without scripts and styles; it may send requests to the sandbox."""
 
-OLD: Final = 10.0
-"""Seconds after which a drawing is told to be old: reading the pipeline takes one or two."""
-
 PERIOD: Final = 1.0
 """Seconds between two drawings while somebody looks."""
 
@@ -33,19 +30,16 @@ class Drawing:
         self._draw = draw
         self._pause = pause
         self._html = ""
-        self._drawn_at = 0.0
+        self.is_old = False
+        """Whether the last drawing is of a time before, and another one is being made."""
         self._asked_at = 0.0
         self._thread: threading.Thread | None = None
-
-    @property
-    def is_old(self) -> bool:
-        """Whether the last drawing is of a time before, and another one is being made."""
-        return bool(self._html) and time.monotonic() - self._drawn_at > OLD
 
     def html(self) -> Markup:
         """Return the last drawing, "" before the first one, and ask for the next."""
         self._asked_at = time.monotonic()
         if self._thread is None or not self._thread.is_alive():
+            self.is_old = bool(self._html)
             self._thread = threading.Thread(target=self._repeat, name="pipeline", daemon=True)
             self._thread.start()
         return Markup(self._html)  # noqa: S704 - the caller escapes
@@ -53,7 +47,6 @@ class Drawing:
     def _repeat(self) -> None:
         stops = False
         while not stops and time.monotonic() - self._asked_at < ASKED_FOR:
-            begun = time.monotonic()
             self._html = self._draw()
-            self._drawn_at = begun
+            self.is_old = False
             stops = bool(self._pause(PERIOD))

@@ -275,13 +275,17 @@ def of_branches(
     own = (BranchWorkflows("acme/cp", name, texts) for name, texts in environments.items())
     return [
         (f"{item.where.branch}:{item.where.path}", item.code, item.message, item.advice)
-        for item in faults_of_branches(BranchWorkflows("acme/cp", "main", main), own, ("dev", "stage"))
+        for item in faults_of_branches(
+            BranchWorkflows("acme/cp", "main", main), own, ("dev", "stage")
+        )
         if item.where
     ]
 
 
 def test_a_condition_with_a_branch_that_is_not_at_hand() -> None:
-    main = edited("schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'stage'\n    runs-on: x")
+    main = edited(
+        "schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'stage'\n    runs-on: x"
+    )
     assert of_branches(main, dev=sound("control-plane-environment")) == []
 
 

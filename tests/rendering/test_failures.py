@@ -80,7 +80,7 @@ GO = 'template: template:3:7: executing "template" at '
         pytest.param(
             f'{GO}<{{{{template "labels" .}}}}>: template "labels" not defined',
             ': the template "labels" is not defined in this text of manifests',
-            'write {{ define "labels" }} into it: its own text alone has it',
+            'write {{ define "labels" }} into it: texts share no definitions',
             id="a helper of another text",
         ),
         pytest.param("'Wrkload' is undefined", ": 'Wrkload' is undefined", "", id="Jinja2"),

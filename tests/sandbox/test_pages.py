@@ -398,14 +398,25 @@ def test_the_pipeline_is_drawn_while_somebody_looks() -> None:
     assert drawn.wait(60)
     assert drawing.html() == "<p>0</p>"
     assert not drawing.is_old
-    drawing._drawn_at -= 60
+    stopped(drawing, ends)
+    assert len(drawings) == 1
+    for event in (begins, drawn, ends):
+        event.clear()
+    assert drawing.html() == "<p>0</p>"
     assert drawing.is_old
+    begins.set()
+    assert drawn.wait(60)
+    assert not drawing.is_old
+    assert drawing.html() == "<p>1</p>"
+    stopped(drawing, ends)
+
+
+def stopped(drawing: Drawing, ends: threading.Event) -> None:
     ends.set()
     thread = drawing._thread
     assert thread is not None
     thread.join(60)
     assert not thread.is_alive()
-    assert len(drawings) == 1
 
 
 ENVIRONMENT_JOB = (

@@ -153,6 +153,12 @@ def test_build_takes_along_the_folders_that_it_reaches() -> None:
     }
 
 
+def test_a_build_without_objects_is_no_empty_file() -> None:
+    tree = {"app/kustomization.yaml": kustomization("a.yaml", more="namePrefix: x-\n")}
+    tree["app/a.yaml"] = manifest("a")
+    assert discovered(tree, "app", built={"app": b""}).warnings == ()
+
+
 def test_built_objects_have_the_place_of_their_kustomization() -> None:
     discovery = discovered(
         {

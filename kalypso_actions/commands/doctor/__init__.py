@@ -25,6 +25,7 @@ from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
 from kalypso_actions.compliance import ClusterReports
+from kalypso_actions.doctor_rules.application import no_probe
 from kalypso_actions.doctor_rules.check import Check
 from kalypso_actions.doctor_rules.probe import probe_writes
 from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, EMPTY, DoctorInputs
@@ -100,6 +101,7 @@ def _checked(
 ) -> DoctorDocument:
     if facts and facts.is_application:
         check_application(context, jobs, facts, checklist)
+        checklist.add([no_probe(context.control_plane)] if inputs.probe else [])
     elif facts:
         check_credentials(jobs, facts, checklist)
         checked = {

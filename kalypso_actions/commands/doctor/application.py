@@ -42,11 +42,7 @@ def check_application(
     found = checklist.required(lambda: read_environments(source, context), source)
     environments = tuple(found or ())
     if found is not None:
-        checklist.add(
-            rules.order_checks(source, environments)
-            if found
-            else [rules.without_order(source, facts.main)]
-        )
+        checklist.add([rules.order_check(source, facts.main, environments)])
     app = jobs.github.installations
     if app:
         needed = app_permissions(command.name for command in APPLICATION)
@@ -54,8 +50,8 @@ def check_application(
     for name in (source, configs, gitops):
         repository = checklist.required(partial(repositories.get, jobs.github, name), name)
         if repository:
-            by_app = app is not None
-            checklist.add(repository_rules.access_checks(name, repository, by_app=by_app))
+            access = repository_rules.access_checks(name, repository, by_app=app is not None)
+            checklist.add(access)
     _check_source(context, facts, environments, checklist)
     _check_other(context, configs, "application-configs", environments, checklist)
     _check_other(context, gitops, "application-gitops", environments, checklist)

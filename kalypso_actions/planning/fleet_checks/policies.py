@@ -212,16 +212,13 @@ def _unknown_workspace(
     close = nearest(policy.workspace, known)
     suggestion = f"did you mean {close}? " if close else ""
     of_others = (
-        (scope.environment, item)
+        f"the WorkloadRegistration {item.name!r} is on the branch of {scope.environment} alone "
+        f"({item.where.path}): move it to main. "
         for scope in view.scopes
         for item in scope.fleet.registrations
         if item.workspace == policy.workspace
     )
-    for environment, item in of_others:
-        suggestion = (
-            f"the WorkloadRegistration {item.name!r} is on the branch of {environment} alone "
-            f"({item.where.path}): move it to main. "
-        )
+    suggestion = next(of_others, suggestion)
     return close, Problem(
         f"SchedulingPolicy {policy.name!r} selects no deployment target: no WorkloadRegistration "
         f"has the workspace {policy.workspace!r}",

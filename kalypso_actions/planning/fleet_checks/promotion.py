@@ -72,13 +72,13 @@ def _later_environments(
 
 
 def _ended_holds(scope: FleetScope) -> Iterator[Problem]:
-    policy = scope.policy.policy
-    for hold in policy.holds if policy and scope.now else ():
-        if hold.until and scope.now and hold.until <= scope.now:
+    policy, now = scope.policy.policy, scope.now
+    for hold in policy.holds if policy else ():
+        if hold.until and now and hold.until <= now:
             yield Problem(
                 f"the hold {hold.reason!r} of {scope.environment!r} ended at "
                 f"{hold.until.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}: it holds nothing",
-                hold.where or policy.where if policy else None,
+                hold.where,
                 "write a later end, or remove it",
                 "policy-hold-ended",
             )

@@ -403,6 +403,7 @@ def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> I
         for item in other.fleet.gitops_repos
     ]
     is_free = branch in environments or not (others and all(others))
+    main = [base.source.branch for base in scope.fleet.base_repos if base.name == MAIN_BASE_REPO]
     read = _read_from(repo, view)
     if read:
         yield Problem(
@@ -416,7 +417,7 @@ def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> I
             related=(read.source_where,),
         )
     elif not is_free and (
-        misspelled(branch, [scope.environment]) or branch in _main_branches(scope)
+        misspelled(branch, [scope.environment]) or branch in main  # people work there
     ):
         yield Problem(
             f"GitOpsRepo {repo.name!r} names the branch {branch!r}, while all other environments "
@@ -442,19 +443,13 @@ def _improbable_place(repo: GitOpsRepo, scope: FleetScope, view: FleetView) -> I
 
 def _read_from(repo: GitOpsRepo, view: FleetView) -> WorkloadRegistration | None:
     """Return the registration whose folder is in the folder that a GitOpsRepo writes to."""
-    written = _written_place(repo.target)
-    for scope in view.scopes:
-        for registration in scope.fleet.registrations:
-            read = _written_place(registration.source)
-            is_inside = posixpath.commonpath((written[2], read[2])) == written[2]
-            if written[0] and read[:2] == written[:2] and is_inside:
+    repository, branch, path = _written_place(repo.target)
+    for registration in (item for scope in view.scopes for item in scope.fleet.registrations):
+        if repository and registration.source.branch == branch:
+            other, _, read = _written_place(registration.source)
+            if other == repository and posixpath.commonpath((path, read)) == path:
                 return registration
     return None
-
-
-def _main_branches(scope: FleetScope) -> list[str]:
-    """Return the name of main, which is hardly the branch of an environment elsewhere."""
-    return [base.source.branch for base in scope.fleet.base_repos if base.name == MAIN_BASE_REPO]
 
 
 def _written_place(place: RepositoryPath) -> _Place:

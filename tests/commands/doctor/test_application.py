@@ -58,8 +58,8 @@ class Shop:
     def repository(self, name: str) -> Any:
         return self.acme.sandbox.repository(name)
 
-    def doctor(self) -> DoctorDocument:
-        options = {"token": self.acme.token, "control-plane": SOURCE}
+    def doctor(self, *, probe: bool = False) -> DoctorDocument:
+        options = {"token": self.acme.token, "control-plane": SOURCE, "probe": probe}
         app = {"app-id": self.number, "app-private-key": self.key}
         return doctor(DoctorInputs.model_validate({**options, **app}), self.acme.runtime())
 
@@ -78,6 +78,11 @@ def test_a_complete_set_up(shop: Shop) -> None:
     assert "workflows on main: 5 files, as in our templates" in told
     assert "no rule keeps app-deploy from pushing to kalypso/stage" in told
     assert document.problems == ()
+
+
+def test_a_probe_is_not_left_out_in_silence(shop: Shop) -> None:
+    (told,) = lines(shop.doctor(probe=True), "problem", "warning")
+    assert "--probe tries nothing" in told
 
 
 def commit(shop: Shop, repository: str, path: str, text: str | None, branch: str = "main") -> None:

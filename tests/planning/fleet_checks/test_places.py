@@ -436,7 +436,9 @@ def test_a_missing_template_is_one_problem_of_its_cluster_types() -> None:
 
 def test_the_same_error_on_two_branches_is_told_twice() -> None:
     errors = [
-        Problem("it is wrong", Location(".", "base-repo.yaml", 5, branch=name), code="field-invalid")
+        Problem(
+            "it is wrong", Location(".", "base-repo.yaml", 5, branch=name), code="field-invalid"
+        )
         for name in ("dev", "stage", "dev")
     ]
     assert [item.where and item.where.branch for item in settled(errors, ())] == ["dev", "stage"]
