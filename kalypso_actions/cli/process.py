@@ -56,8 +56,8 @@ class ServerMemory:
     def __init__(self) -> None:
         libc = ctypes.CDLL(None) if sys.platform == "linux" else None
         self._trim = getattr(libc, "malloc_trim", None)
-        if self._trim:  # glibc
-            libc.mallopt(M_ARENA_MAX, 1)  # type: ignore[union-attr]  # threads keep their arenas
+        if libc and self._trim:  # glibc, where the arena of each thread keeps what is free
+            libc.mallopt(M_ARENA_MAX, 1)
         self._collected_at = time.process_time()
 
     def give_back(self) -> None:

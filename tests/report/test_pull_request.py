@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning
+from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning, TitleStyle
 from kalypso_actions.model.differences import (
     AssignmentName,
     CommitRange,
@@ -28,7 +28,9 @@ from kalypso_actions.report.pull_request import (
     is_ours,
     marked,
     read_mark,
+    says_waiting,
     upstream_title,
+    with_waiting,
 )
 
 M, OLD, HEAD = "a" * 40, "b" * 40, "c" * 40
@@ -336,6 +338,24 @@ def commits(**given: object) -> CommitRange:
 def test_where_a_repository_moved(item: CommitRange, expected: str) -> None:
     before = lines(comparison=MaskedComparison(Comparison("dev")))
     assert lines(commits=[item]) == [*before, "", expected]
+
+
+@pytest.mark.parametrize("title", ["meaning", "upstream"])
+@pytest.mark.parametrize(
+    "waiting_for", ["", "freeze until 14:00 UTC", "hold by bob: [skip ci] *x*"]
+)
+@pytest.mark.parametrize("before", ["", "hold by alice: incident 42"])
+def test_a_present_text_says_what_keeps_it_out_as_a_new_one(
+    before: str, waiting_for: str, title: TitleStyle
+) -> None:
+    present = body(text(waiting_for=before, title=title, auto_merge="squash"))
+    wanted = body(text(waiting_for=waiting_for, title=title, auto_merge="squash"))
+    for given in (present, present.replace("\n", "\r\n")):
+        shown = with_waiting(given, waiting_for)
+        assert shown.replace("\r\n", "\n") == wanted
+        assert with_waiting(shown, waiting_for) == shown
+        assert says_waiting(shown) == bool(waiting_for)
+    assert with_waiting("Text of a person", waiting_for) == "Text of a person"
 
 
 def test_long_subjects_and_values_are_cut() -> None:

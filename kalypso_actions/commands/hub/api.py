@@ -363,9 +363,11 @@ def rollouts_until(tables: Database, when: datetime) -> Iterator[Rollout]:
     """Yield how far each desired period had reached the clusters of a type, newest first."""
     for row in tables.rows(ROLLOUTS, *[seconds_of(when)] * 3):
         began, clusters, arrived, failed, first, last = row[5:]
-        seconds = clusters, arrived, int(failed), None if first is None else first - began
-        whole = last - began if arrived == clusters else None
-        yield Rollout(*(*row[:5], at_second(began), *seconds, whole))
+        yield Rollout(
+            *(*row[:5], at_second(began), clusters, arrived, int(failed)),
+            first_after=None if first is None else first - began,
+            all_after=last - began if arrived == clusters else None,
+        )
 
 
 def _metrics(tables: Database, now: datetime) -> bytes:
