@@ -11,6 +11,7 @@ real      what a cluster last ran of a content that is wanted then: histories co
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -31,7 +32,7 @@ from kalypso_actions.observations.record import (
 LogCommit = Mapping[str, tuple[Iterable[str], Iterable[str]]]
 """By path, the lines that a commit of the record takes away and brings."""
 
-Files = dict[str, bytes | None]
+Files = Mapping[str, bytes | None]
 """The new contents of a commit's files; None for one that it deletes."""
 
 LOOKS: Final = "observed.tsv"
@@ -45,7 +46,7 @@ def pruned(log: Iterable[LogCommit], before: datetime) -> list[Files]:
     tables: dict[str, set[str]] = {}
     past = _Past()
     begin: Files | None = None
-    later: list[Files] = []
+    later: list[_Compressed] = []
     number = 0
     for changes in log:
         number += 1
@@ -58,12 +59,32 @@ def pruned(log: Iterable[LogCommit], before: datetime) -> list[Files]:
             table.update(added)
             past.add(path, added, is_later=begin is not None)
         if begin is not None:
-            later.append(_files(tables, changes))
+            later.append(_Compressed(_files(tables, changes)))
     begin = _files(tables, tables) if begin is None else begin
     earlier = past.commits()
     left = {path for each in earlier for path in each} - {path for path in begin if begin[path]}
     begin = dict.fromkeys(left) | {path: text for path, text in begin.items() if text}
     return [*earlier, begin, *later] if len(earlier) + 1 + len(later) < number else []
+
+
+class _Compressed(Mapping[str, bytes | None]):
+    """The files of a commit, in a twelfth of the memory: the commits of a year have gigabytes."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = {
+            path: None if content is None else zlib.compress(content, 1)
+            for path, content in files.items()
+        }
+
+    def __getitem__(self, path: str) -> bytes | None:
+        content = self._files[path]
+        return None if content is None else zlib.decompress(content)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
 
 
 def _files(tables: Mapping[str, set[str]], paths: Iterable[str]) -> Files:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from kalypso_actions.observations.record import (
     Observation,
     ObservationRecord,
     Status,
+    line_of,
     place_of,
 )
 from kalypso_actions.observations.retention import pruned
@@ -385,3 +387,21 @@ def test_a_cluster_that_is_gone_stays_a_month() -> None:
         now = AT + timedelta(days=days)
         after = real_after([line_before], [], {}, now=now, last_look=AT, is_complete=True)
         assert bool(after) is stays
+
+
+def test_a_shorter_log_of_many_commits_stays_small() -> None:
+    """A year of a thousand clusters has gigabytes of contents."""
+    lines = [line_of(real(cluster=f"cluster-{number}")).strip("\n") for number in range(500)]
+    log = [{"real/dev/small.tsv": ((), lines)}]
+    for number, text in enumerate(lines[:100]):
+        look = line_of(Observation("dev", AT + number * MINUTE, True)).strip("\n")
+        log.append({"real/dev/small.tsv": ([text], [f"{text} "]), "observed.tsv": ((), [look])})
+    tracemalloc.start()
+    try:
+        shorter = pruned(log, AT + 2 * MINUTE)
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    contents = sum(len(text or b"") for each in shorter for text in each.values())
+    assert len(shorter) > 90
+    assert kept < contents / 5
