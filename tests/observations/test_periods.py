@@ -28,7 +28,7 @@ from kalypso_actions.observations.record import (
     line_of,
     place_of,
 )
-from kalypso_actions.observations.retention import pruned
+from kalypso_actions.observations.retention import LogCommit, pruned
 from tests.observations.replay import DesiredPeriod, RealPeriod, Replay, owners
 from tests.observations.test_record import AT, desired, real
 
@@ -392,7 +392,7 @@ def test_a_cluster_that_is_gone_stays_a_month() -> None:
 def test_a_shorter_log_of_many_commits_stays_small() -> None:
     """A year of a thousand clusters has gigabytes of contents."""
     lines = [line_of(real(cluster=f"cluster-{number}")).strip("\n") for number in range(500)]
-    log = [{"real/dev/small.tsv": ((), lines)}]
+    log: list[LogCommit] = [{"real/dev/small.tsv": ((), lines)}]
     for number, text in enumerate(lines[:100]):
         look = line_of(Observation("dev", AT + number * MINUTE, True)).strip("\n")
         log.append({"real/dev/small.tsv": ([text], [f"{text} "]), "observed.tsv": ((), [look])})

@@ -362,12 +362,11 @@ def matching(found: Iterable[Item], **wanted: str) -> Iterator[Item]:
 def rollouts_until(tables: Database, when: datetime) -> Iterator[Rollout]:
     """Yield how far each desired period had reached the clusters of a type, newest first."""
     for row in tables.rows(ROLLOUTS, *[seconds_of(when)] * 3):
-        began, clusters, arrived, failed, first, last = row[5:]
-        yield Rollout(
-            *(*row[:5], at_second(began), clusters, arrived, int(failed)),
-            first_after=None if first is None else first - began,
-            all_after=last - began if arrived == clusters else None,
-        )
+        *names, began, clusters, arrived, failed, first, last = row
+        first_after = None if first is None else first - began
+        all_after = last - began if arrived == clusters else None
+        numbers = clusters, arrived, int(failed), first_after, all_after
+        yield Rollout(*(*names, at_second(began), *numbers))
 
 
 def _metrics(tables: Database, now: datetime) -> bytes:
