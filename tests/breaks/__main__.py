@@ -174,6 +174,7 @@ def _run(items: Sequence[pytest.Item], *, stop: bool) -> Failures:
     for item, following in zip_longest(items, items[1:]):
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         if stop and failures.first:
+            item.session._setupstate.teardown_exact(None)  # servers of fixtures end, too
             break
     return failures
 
