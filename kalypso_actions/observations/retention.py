@@ -44,7 +44,7 @@ def pruned(log: Iterable[LogCommit], before: datetime) -> list[Files]:
     Raises ValueError for a line that does not parse.
     """
     tables: dict[str, set[str]] = {}
-    past = _Past()
+    past = _Past(before)
     begin: Files | None = None
     later: list[_Compressed] = []
     number = 0
@@ -97,8 +97,9 @@ def _content(lines: Iterable[str]) -> bytes | None:
 
 @dataclass(slots=True)
 class _Past:
-    """The periods until the moment, and the contents that clusters have later."""
+    """The periods until the moment, and what is read later of them."""
 
+    before: datetime
     desired: dict[tuple[str, TargetKey], dict[int, DesiredLine]] = field(default_factory=dict)
     """By environment and target, and by the number of the period."""
     named: dict[tuple[str, TargetKey, str, str], DesiredLine] = field(default_factory=dict)
@@ -110,6 +111,9 @@ class _Past:
     )
     """The last period with a content that has ended, and when."""
     later: set[str] = field(default_factory=set)
+    """The contents that clusters have later."""
+    found: list[tuple[str, DesiredLine]] = field(default_factory=list)
+    """By environment, what a later look found to be wanted since an earlier time."""
 
     def add(self, path: str, added: Iterable[str], *, is_later: bool) -> None:
         """Add the lines that a commit brings."""
@@ -120,9 +124,13 @@ class _Past:
                     self.later.add(line.content)
                 else:
                     self._add_real(path, line)
-        elif kind in {"desired", "desired-before"} and not is_later:
+        elif kind in {"desired", "desired-before"}:
             environment = _environment(path)
             for wanted in (parse_line(DesiredLine, text) for text in added):
+                if is_later:
+                    if wanted.since <= self.before:
+                        self.found.append((environment, wanted))
+                    continue
                 self.desired.setdefault((environment, wanted.target), {})[wanted.number] = wanted
                 self.named[environment, wanted.target, wanted.name, wanted.workload] = wanted
 
@@ -159,19 +167,24 @@ class _Past:
 
     def _counted(self) -> Iterator[tuple[str, RealLine, datetime]]:
         """Yield the ended periods of what is wanted, of clusters that do not have it."""
-        wanted = {
-            (environment, str(target) if line.workload else line.name): line
-            for (environment, target), periods in self.desired.items()
-            for line in [periods[max(periods)]]
-        }
+        wanted: dict[tuple[str, str], list[DesiredLine]] = {}
+        for environment, desired in (
+            *((name, each[max(each)]) for (name, _), each in self.desired.items()),
+            *self.found,
+        ):
+            key = environment, str(desired.target) if desired.workload else desired.name
+            wanted.setdefault(key, []).append(desired)
         for (path, key, content), (line, until) in self.ended.items():
-            desired = wanted.get((_environment(path), line.target or _cluster_type(path)))
             now = self.real[path, key]
             has_it = now.content == content and now.status != "gone"
-            if not desired or desired.content != content or has_it:
-                continue
             # A period of no length belongs to what was wanted before it.
-            if content and (desired.since < until or desired.since <= line.since):
+            counts = any(
+                each.content == content and (each.since < until or each.since <= line.since)
+                for each in wanted.get(
+                    (_environment(path), line.target or _cluster_type(path)), ()
+                )
+            )
+            if content and counts and not has_it:
                 yield path, line, until
 
 

@@ -213,6 +213,14 @@ CALLS: Final = {
         ],
         "GET R/actions/workflows/{workflow_id}/runs",
     ),
+    "workflows.newest_unfinished": call(
+        lambda github, scene: [
+            scene.run(),
+            workflows.newest_unfinished(github, FLEET, "poll.yaml"),
+            workflows.newest_unfinished(github, FLEET, "nothing.yaml"),
+        ],
+        "GET R/actions/workflows/{workflow_id}/runs",
+    ),
     "workflows.conclusion": call(
         lambda github, scene: [
             scene.run(),

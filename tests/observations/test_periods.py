@@ -216,13 +216,14 @@ def check_pruned(log: list[list[Step]], before: datetime) -> None:
     if not short:
         return
     whole, less = loaded(log, [len(log)]), loaded(short, [len(short)])
+    begin = before + timedelta(seconds=1)
     for minutes in range(24):
-        at = before + minutes * MINUTE
+        at = begin + minutes * MINUTE
         for ask in (
             lambda tables, at=at: list(states(tables, at)),
             lambda tables, at=at: drift(tables, at),
-            lambda tables, at=at: target_periods(tables, "shop", at, before),
-            lambda tables, at=at: figures(tables, at, before),
+            lambda tables, at=at: target_periods(tables, "shop", at, begin),
+            lambda tables, at=at: figures(tables, at, begin),
         ):
             assert ask(less) == ask(whole)
 

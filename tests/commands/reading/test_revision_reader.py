@@ -126,7 +126,7 @@ def test_folder_is_built_once_with_its_files(tmp_path: Path) -> None:
     reading = read(folder(tmp_path, BUILT), kustomize=kustomize)
     assert calls == [(["app/a.yaml", "app/kustomization.yaml"], "app")]
     assert names(reading) == ["x-a", "b"]
-    assert str(reading.documents[0].where) == f"{URL}: app/kustomization.yaml"
+    assert str(reading.documents[0].where) == f"{URL}: app/kustomization.yaml:5"
     assert reading.problems == ()
 
 
