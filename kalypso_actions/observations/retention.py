@@ -180,9 +180,7 @@ class _Past:
             # A period of no length belongs to what was wanted before it.
             counts = any(
                 each.content == content and (each.since < until or each.since <= line.since)
-                for each in wanted.get(
-                    (_environment(path), line.target or _cluster_type(path)), ()
-                )
+                for each in wanted.get((_environment(path), line.target or _cluster_type(path)), ())
             )
             if content and counts and not has_it:
                 yield path, line, until

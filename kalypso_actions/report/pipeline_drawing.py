@@ -216,6 +216,8 @@ def _closed(entry: EnvironmentStatusEntry) -> str:
 
 def _hold_url(entry: EnvironmentStatusEntry, text: str) -> str:
     """Return the page that offers the file of a policy with this text; "" without its place."""
+    if "/new/" in entry.policy_url:
+        return f"{entry.policy_url}&{urlencode({'value': text})}"
     page, found, path = entry.policy_url.partition(f"/blob/{quote(entry.branch)}/")
     given = urlencode({"filename": unquote(path), "value": text})
     return f"{page}/new/{quote(entry.branch)}?{given}" if found else ""

@@ -126,7 +126,7 @@ class EnvironmentStatusEntry(OutputDocument):
     `commit` is the one of main that its branch names (null: none, or unknown), `ahead` the number
     of commits that main has after it. `assignments` are those of the merged trees; `failing` and
     `degraded` the numbers of assignments without files and of registrations that cannot be used, as
-    the open issues say. `policy_url` is the page of its policy's file, which may not exist yet.
+    the open issues say. `policy_url` is the page of its policy's file, or one that begins it.
     `waiting_for` is why the environment's policy lets no other commit in now ("": it does, as far
     as freezes and holds go), and `holds` are its holds. `clusters` are numbers by state, and
     `not_compliant` the clusters that do not comply, the worst first; both are null without

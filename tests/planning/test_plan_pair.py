@@ -16,6 +16,7 @@ from kalypso_actions.model.kinds import Fleet
 from kalypso_actions.model.layout import TRACKING_FOLDER
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import RegistrationReading, Snapshot
+from kalypso_actions.planning.merged_findings import documents_of, settled
 from kalypso_actions.planning.plan import Plan, PlanOptions, make_plan
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
 from kalypso_actions.scheduling import LabelScheduler
@@ -90,7 +91,8 @@ def fleets(draw: st.DrawFn) -> tuple[Fleet, tuple[RegistrationReading, ...]]:
 
 
 def full(plan: Snapshot, options: PlanOptions) -> Plan:
-    return make_plan(plan, options, LabelScheduler(), no_progress)
+    made = make_plan(plan, options, LabelScheduler(), no_progress)
+    return replace(made, findings=settled(made.findings, documents_of(plan)))
 
 
 @given(

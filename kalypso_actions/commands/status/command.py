@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
@@ -251,10 +251,13 @@ class _Summary:
         return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
 
     def _policy_url(self, item: EnvironmentBranches) -> str:
-        """Return the page of the policy's file on the environment's branch."""
+        """Return the page of the policy's file on the environment's branch, or one to begin it."""
         place = item.environment.control_plane
         path = posixpath.join(normalize(place.path), POLICY_FILE)
         page = self._context.url(self._context.control_plane)
+        own = item.reading.own if item.reading else None
+        if own and not own.policies and not own.policy_problems:
+            return f"{page}/new/{quote(place.branch)}?{urlencode({'filename': path})}"
         return f"{page}/blob/{quote(place.branch)}/{quote(path)}"
 
     def _closed_to_tree(self, item: EnvironmentBranches, tracked: tuple[str, ...]) -> PolicyVerdict:
