@@ -88,7 +88,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A place of the map. `share` is `7/8` clusters, "" if they are not known.
+    """A place of the map. `share` is `7/8` clusters (`7/8 at 1234567`), "" if they are not known.
 
     A node that `is_closed` lets no commit in.
     """
@@ -169,7 +169,7 @@ def _template() -> Template:
     )
     environment.filters |= {"age": age, "counted": counted, "look": look, "quote": quote}
     environment.filters |= {"share": _share, "shown_look": _shown_look, "hold_url": _hold_url}
-    environment.filters["beside_state"] = _beside_state
+    environment.filters |= {"beside_state": _beside_state, "merged_before": _merged_before}
     environment.globals |= {"MARKS": MARKS, "MOST": MOST, "MOST_ISSUES": MOST_ISSUES}
     environment.globals |= {"CLUSTER_LOOKS": CLUSTER_LOOKS}
     environment.globals |= {"WIDTH": WIDTH, "HEIGHT": HEIGHT, "NARROW": NARROW}
@@ -192,7 +192,7 @@ def _notes(entry: EnvironmentStatusEntry) -> list[tuple[str, str]]:
     notes += [("bad", counted(len(entry.problems), "problem"))] if entry.problems else []
     notes += [("warn", closed)] if (closed := _closed(entry)) else []
     notes += [
-        (look, f"{number} {state}")
+        (look, f"{number} {state}{_at_another(entry)}")
         for state, number in (entry.clusters or {}).items()
         if (look := CLUSTER_LOOKS.get(state, "warn")) != "good"
     ]
@@ -226,6 +226,18 @@ def _hold_url(entry: EnvironmentStatusEntry, text: str) -> str:
 def _share(clusters: Mapping[str, int] | None) -> str:
     """Return how many of the clusters comply: `7/8`; "" if they are not known."""
     return f"{clusters.get('compliant', 0)}/{sum(clusters.values())}" if clusters else ""
+
+
+def _merged_before(entry: EnvironmentStatusEntry) -> str:
+    """Return the commit of the merged trees, if the environment's own one is not merged yet."""
+    own = entry.commit.commit if entry.commit else ""
+    merged = {each.promoted_commit for each in entry.gitops if each.promoted_commit}
+    return min(merged)[:7] if merged and own and own not in merged else ""
+
+
+def _at_another(entry: EnvironmentStatusEntry) -> str:
+    """Return the end of a number of clusters that judges the trees of an earlier commit."""
+    return f" at {before}" if (before := _merged_before(entry)) else ""
 
 
 def _map(document: StatusDocument) -> Map:
@@ -287,13 +299,14 @@ def _main(document: StatusDocument, x: int, y: int) -> Node:
 
 def _node(entry: EnvironmentStatusEntry, x: int, y: int) -> Node:
     share = _share(entry.clusters)
+    shown = share and f"{share}{_at_another(entry)}"
     return Node(
         _cut(entry.environment, MOST_OF_NAME),
         _shown_look(entry),
         _text_of_node(entry, share),
         entry.commit.commit[:7] if entry.commit else "",
-        share,
-        tuple(_segments(entry.clusters or {}, _bar_width(share))),
+        shown,
+        tuple(_segments(entry.clusters or {}, _bar_width(shown))),
         x,
         y,
         bool(_closed(entry)),

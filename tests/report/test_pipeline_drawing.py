@@ -168,6 +168,20 @@ def test_a_node_shows_what_is_so_now(fields: dict[str, Any], look: str, text: st
     assert card == look
 
 
+def test_clusters_run_the_commit_that_is_merged() -> None:
+    """Between a promotion and its merge, their number is not that of the promoted commit."""
+    branch = {"repository": "acme/g", "branch": "dev", "commit": "c" * 40, "assignments": 1}
+    gitops = ({**branch, "promoted_commit": "b" * 40},)
+    shown = document({"dev": []}, gitops=gitops, clusters={"compliant": 2, "failed": 1})
+    html = pipeline_html(shown)
+    assert re.findall(r'class="svg-text">([^<]*)<', html) == ["2/3 at bbbbbbb"]
+    assert "1 failed at bbbbbbb" in html
+    assert "comply with the merged tree, of <code>bbbbbbb</code>" in html
+    merged = ({**branch, "promoted_commit": "a" * 40},)
+    shown = document({"dev": []}, gitops=merged, clusters={"compliant": 3})
+    assert "merged tree" not in pipeline_html(shown)
+
+
 def test_a_held_environment() -> None:
     """Its box has dashes, nothing moves to it, and its card names the hold once."""
     html = pipeline_html(document({"dev": []}, "ab", **HELD), hold="kind: PromotionPolicy")
