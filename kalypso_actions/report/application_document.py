@@ -51,8 +51,8 @@ def app_ci_summary(document: AppCiDocument, source_url: str, started: Mapping[st
 
 
 MEANINGS: Final[Mapping[str, str]] = {
-    "promotion": "{version} came to {environment}",
-    "continuation": "{version} came to {environment}",
+    "promotion": "{version} is merged to {environment}",
+    "continuation": "{version} is merged to {environment}",
     "configuration": "the configuration of {environment} changed",
     "rollback": "{environment} went back to {version}",
     "edited": "{environment} has {version} with changes by others",

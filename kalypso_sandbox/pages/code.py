@@ -231,7 +231,8 @@ def save(site: Site, owner: str, name: str, kind: str, where: str) -> Response:
     changes = {path: None if "delete" in form else lines}
     if changes[path] is not None and lines.encode() == old:
         raise RefusedError(422, f"{path} is the same as before: nothing has changed.")
-    subject = form.get("message", "").strip() or f"{'Create' if is_new else 'Change'} {path}"
+    verb = "Delete" if "delete" in form else "Create" if is_new else "Change"
+    subject = form.get("message", "").strip() or f"{verb} {path}"
     branch = form.get("branch", "").strip() if form.get("into") == "proposal" else ""
     commit(site, found, place, changes, subject, branch)
     if not branch:

@@ -216,7 +216,7 @@ def test_a_file_is_edited_on_its_branch(github: ApiClient, reader: Reader) -> No
     editor = reader.open(f"{HOME}/edit/main/a.txt")
     same = reader.send(editor, "a.txt", into="branch")
     assert (same.status, "nothing has changed" in same.text) == (422, True)
-    reader.send(editor, "a.txt", delete="1", into="branch")
+    assert "Delete a.txt" in reader.send(editor, "a.txt", delete="1", into="branch").text
     assert "a.txt" not in github.git.files("main")
 
 
