@@ -58,8 +58,13 @@ _OPTION: Final = re.compile(
 _ELEMENT: Final = re.compile(r"<(?P<key>[\w.:-]{1,200}+)[^<>]{0,200}+>(?P<separator>)(?=[^<])")
 """An element of XML that begins with a text."""
 
+_DOUBLED: Final = r"""''(?=[^'\s,}\]])(?:[^']++|'''')*+''(?!')|''(?=[ \t]++[^'\s,}\]#])[^'\n]*+''"""
+"""A text in the doubled quotes of another one; they are an empty value if nothing follows them."""
+
 # The quantifiers are possessive, because backtracking takes a hundred bytes for each character.
-_QUOTED: Final = r"""\\?"(?:[^"\\]++|\\.)*+"|'[^']*+'(?:'[^']*+')*+|[\[{](?:\\\n|.)*+"""
+_QUOTED: Final = (
+    r"""\\?"(?:[^"\\]++|\\.)*+"|""" + _DOUBLED + r"""|'[^']*+'(?:'[^']*+')*+|[\[{](?:\\\n|.)*+"""
+)
 _VALUES: Final = {
     # YAML folds a quoted text after a backslash.
     ":": re.compile(rf"{_QUOTED}|(?:\\\n|[^,\]}}\n])++"),
