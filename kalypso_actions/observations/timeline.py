@@ -146,8 +146,9 @@ def _changes(
         its = wanted.get((period.environment, period.follows), ())
         if period.status == "success":
             bounds |= {each.start for each in its if start < each.start < until}
-        contents = {each.content for each in its}
-        is_known = period.relation != "unknown" or period.content in contents
+        is_known = period.relation != "unknown" or any(
+            each.content == period.content for each in its
+        )
         for begin, end in pairwise(sorted(bounds)):
             now = next((each.content for each in reversed(its) if each.start <= begin), "")
             state = _state(period.status, is_known=is_known, is_wanted=now in {"", period.content})
