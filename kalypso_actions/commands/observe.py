@@ -53,8 +53,18 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
         commit_by=inputs.commit_by,
     )
     at = inputs.now or context.runtime.now()
-    if inputs.prune_before:
-        return _prune(inputs, branch, at, context)
+    take = _prune if inputs.prune_before else _look
+    document, write = take(inputs, branch, at, context)
+    if inputs.dry_run:
+        return dry_run_result("observe", document, filter(None, [write]), context)
+    context.runtime.log(f"{observe_headline(document)}.")
+    return CommandResult(document, observe_summary(document), failed=bool(document.problems))
+
+
+def _look(
+    inputs: ObserveInputs, branch: RecordBranch, at: datetime, context: CommandContext
+) -> tuple[ObserveDocument, Push | None]:
+    """Look at all environments, and write what has changed."""
     _, known = read_record(branch)
     with closing(open_cluster_reports(inputs, context)) as reports:
         look = read_look(context, reports, at, known)
@@ -79,15 +89,12 @@ def observe(inputs: ObserveInputs, context: CommandContext) -> CommandResult:
         warnings=ProblemEntry.all_of(dict.fromkeys((*look.warnings, *compared.warnings, *told))),
         problems=ProblemEntry.all_of(look.problems),
     )
-    if inputs.dry_run:
-        return dry_run_result("observe", document, filter(None, [write]), context)
-    context.runtime.log(f"{observe_headline(document)}.")
-    return CommandResult(document, observe_summary(document), failed=bool(look.problems))
+    return document, write
 
 
 def _prune(
     inputs: ObserveInputs, branch: RecordBranch, at: datetime, context: CommandContext
-) -> CommandResult:
+) -> tuple[ObserveDocument, Push | None]:
     """Write a record that answers for times after a moment alone."""
     before = moment(inputs.prune_before, at)
 
@@ -106,10 +113,7 @@ def _prune(
         changed=write is not None,
         pruned_before=before,
     )
-    if inputs.dry_run:
-        return dry_run_result("observe", document, filter(None, [write]), context)
-    context.runtime.log(f"{observe_headline(document)}.")
-    return CommandResult(document, observe_summary(document))
+    return document, write
 
 
 def _notes(context: CommandContext) -> tuple[Problem, ...]:
