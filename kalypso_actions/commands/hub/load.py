@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
+from typing import Final
 
 from kalypso_actions.clients.postgresql import PostgresDatabase, connect
 from kalypso_actions.commands.shared.context import CommandContext
@@ -93,12 +94,20 @@ def load_postgres(
     figures = list(_figure_rows(database))
     database.publish(roles)
     database.script("delete from delivery_figure")
-    database.each(f"insert into delivery_figure values ({', '.join('?' * 15)})", figures)  # noqa: S608
+    database.insert("delivery_figure", FIGURE_COLUMNS, figures)
     return _document(branch, head, database, changed=changed)
 
 
+FIGURE_COLUMNS: Final = (
+    *("environment", "since", "deployments", "ended_well", "failed_deployments", "per_week"),
+    *("changes", "failed_changes", "change_failure_rate"),
+    *("lead_time_n", "lead_time_median", "lead_time_p90"),
+    *("recovery_n", "recovery_median", "recovered_by_clusters"),
+)
+
+
 def _figure_rows(database: Database) -> Iterator[Sequence[object]]:
-    """Yield the figures of each environment at the newest look, as rows of the table."""
+    """Yield the figures of each environment at the newest look, in `FIGURE_COLUMNS`."""
     recorded = recorded_since(database)
     newest = last_look(database, datetime.max.replace(tzinfo=UTC))
     if not recorded or not newest:
@@ -110,7 +119,8 @@ def _figure_rows(database: Database) -> Iterator[Sequence[object]]:
             failed, changes = each.failed_deployments, each.change_failures
             yield (
                 *(each.scope.name, since, failed.n, each.ended_well, failed.part, each.per_week),
-                *(changes.n, changes.part, changes.share, lead.n, *lead.median_and_p90),
+                *(changes.n, changes.part, changes.share),
+                *(lead.n, *lead.median_and_p90),
                 *(recovery.n, recovery.median_and_p90[0], each.recovered_by_clusters),
             )
 
