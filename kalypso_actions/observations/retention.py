@@ -136,10 +136,7 @@ class _Past:
 
     def _add_real(self, path: str, line: RealLine) -> None:
         known = self.real.get((path, line.key))
-        begins = known is None or (known.content, known.status, known.since) != (
-            *(line.content, line.status, line.since),
-        )
-        if known and begins and known.status != "gone":
+        if known and known.status != "gone" and _period(known) != _period(line):
             self.ended[path, line.key, known.content] = known, line.since
         self.real[path, line.key] = line
 
@@ -191,6 +188,11 @@ def _written(rows: Iterable[tuple[str, DesiredLine | RealLine]]) -> Files:
     for path, row in rows:
         lines.setdefault(path, set()).add(line_of(row).removesuffix("\n"))
     return _files(lines, lines)
+
+
+def _period(line: RealLine) -> tuple[str, str, datetime]:
+    """Return what stays the same in a period."""
+    return line.content, line.status, line.since
 
 
 def _environment(path: str) -> str:
