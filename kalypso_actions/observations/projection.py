@@ -192,7 +192,7 @@ class _Table:
         columns = ", ".join(("id", *key, *values))
         self.rows: dict[Row, tuple[int, Row]] = {
             tuple(row[1 : 1 + self._width]): (row[0], tuple(row[1 + self._width :]))
-            for row in database.rows(f"select {columns} from {name}")  # noqa: S608
+            for row in database.rows(f"select {columns} from {name}")  # noqa: S608 - names of this module
         }
         self._next = max((number for number, _ in self.rows.values()), default=0) + 1
         self._first_new = self._next
