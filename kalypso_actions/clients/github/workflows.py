@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Final, get_args
 from urllib.parse import urlsplit
 from weakref import WeakSet
@@ -121,23 +120,18 @@ def newest_unfinished(github: GitHub, repository: str, workflow_file: str) -> tu
     One request reads them, newest first; a file that GitHub does not know has no runs. Raises
     GitHubError.
     """
-    path = f"/actions/workflows/{rest.segment(workflow_file)}/runs"
-    answer = github.call_optional(
-        repository,
-        f"the runs of {workflow_file} cannot be listed",
-        lambda target: rest.read(target, path, {"per_page": f"{MOST_RUNS}"}),
-    )
-    return tuple(
-        ActiveRun(
-            run["id"],
-            run["html_url"],
-            run["display_title"],
-            run["status"],
-            datetime.fromisoformat(run["created_at"]),
+
+    def read(target: Repository) -> tuple[ActiveRun, ...]:
+        runs = itertools.islice(target.get_workflow(workflow_file).get_runs(), MOST_RUNS)
+        return tuple(
+            _active_run(run, status)
+            for run in rest.all_of(runs)
+            for status in get_args(RunStatus)
+            if run.status == status
         )
-        for run in (answer or {"workflow_runs": ()})["workflow_runs"]
-        if run["status"] in get_args(RunStatus)
-    )
+
+    failure = f"the runs of {workflow_file} cannot be listed"
+    return github.call_optional(repository, failure, read) or ()
 
 
 def _check(github: GitHub, repository: str, workflow_file: str, inputs: Mapping[str, str]) -> None:
