@@ -269,21 +269,22 @@ class ScheduleWrites:
         decision, snapshot = self.decision, self.decision.snapshot
         if snapshot.policy.problems:
             return
-        present: dict[tuple[str, int], tuple[str, PullRequest]] = {}
+        present: dict[tuple[str, int], PullRequest] = {}
         if decision.writes_nothing or not decision.proposals:
             for branch, known in zip(snapshot.branches, decision.known, strict=True):
                 repository, name = branch.repository, snapshot.environment.name
                 for pull in possible_pull_requests(
                     known.open_pulls, known.identity, name, repository, self.run.control_plane
                 ):
-                    present[repository, pull.number] = repository, pull
-        for proposal in () if decision.writes_nothing else decision.proposals:
-            repository, known_pull = proposal.branch.repository, proposal.pull
-            if proposal.is_open:
-                yield from self._policy_status(repository, proposal.commit, known_pull)
-            elif known_pull and proposal.decision.action == "wait":
-                present[repository, known_pull.number] = repository, known_pull
-        for repository, pull in present.values():
+                    present[repository, pull.number] = pull
+        else:
+            for proposal in decision.proposals:
+                repository, known_pull = proposal.branch.repository, proposal.pull
+                if proposal.is_open:
+                    yield from self._policy_status(repository, proposal.commit, known_pull)
+                elif known_pull and proposal.decision.action == "wait":
+                    present[repository, known_pull.number] = known_pull
+        for (repository, _), pull in present.items():
             yield from self._policy_status(repository, pull.head_commit, pull)
             text = pull_request.with_waiting(pull.body, snapshot.closed.description)
             if text != pull.body:
