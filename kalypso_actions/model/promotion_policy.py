@@ -13,6 +13,12 @@ from kalypso_actions.model.placements import PLACEMENTS_FOLDER
 POLICY_FILE: Final = f"{PLACEMENTS_FOLDER}/promotion.yaml"
 """The file of the policy below the environment's path."""
 
+
+def policy_path(folder: str) -> str:
+    """Return the path of the policy in a repository; `folder` is the environment's, normalized."""
+    return f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+
+
 POLICY_API: Final = "kalypso.io/v1alpha1"
 POLICY_KIND: Final = "PromotionPolicy"
 

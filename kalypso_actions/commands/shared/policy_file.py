@@ -10,7 +10,7 @@ from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.policy_entry import policy_of
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.documents import content_of
-from kalypso_actions.model.promotion_policy import POLICY_FILE, PromotionPolicy
+from kalypso_actions.model.promotion_policy import PromotionPolicy, policy_path
 from kalypso_actions.sources.source_tree import normalize
 
 MOST_REASON: Final = 200
@@ -31,8 +31,7 @@ class PolicyFile:
 def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> PolicyFile:
     """Read the policy at the head of an environment's branch. Raises KalypsoError."""
     files = context.remotes.fetch(branch.url, commit=branch.head)
-    folder = normalize(branch.environment.control_plane.path)
-    path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+    path = policy_path(normalize(branch.environment.control_plane.path))
     content = content_of(files, path)
     text = None if content is None else content.decode("utf-8", "replace")
     reading = policy_of(branch, context)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
@@ -33,7 +32,7 @@ from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import ActiveRun, CommitView, OpenIssue
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.promotion_policy import POLICY_FILE
+from kalypso_actions.model.promotion_policy import policy_path
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
 from kalypso_actions.promotion import waits as rules
@@ -253,7 +252,7 @@ class _Summary:
     def _policy_url(self, item: EnvironmentBranches) -> str:
         """Return the page of the policy's file on the environment's branch, or one to begin it."""
         place = item.environment.control_plane
-        path = posixpath.join(normalize(place.path), POLICY_FILE)
+        path = policy_path(normalize(place.path))
         page = self._context.url(self._context.control_plane)
         own = item.reading.own if item.reading else None
         if own and not own.policies and not own.policy_problems:

@@ -34,7 +34,7 @@ from kalypso_actions.gitops.provenance import read_sources
 from kalypso_actions.model.cluster_reports import FollowedTree
 from kalypso_actions.model.github import ActiveRun, RepositoryOverview
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy
+from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold, PromotionPolicy, policy_path
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.report.status_document import ClusterStateEntry
@@ -147,8 +147,8 @@ def held_since(
     reading, environment = item.reading, item.environment
     if reading is None or not reading.own.revision.commit:
         return {}
-    url, folder = context.url(context.control_plane), normalize(environment.control_plane.path)
-    path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+    url = context.url(context.control_plane)
+    path = policy_path(normalize(environment.control_plane.path))
     since: dict[Hold, datetime] = {}
     sought = set(policy.holds)
     for commit in context.remotes.history(url, reading.own.revision.commit):

@@ -29,7 +29,7 @@ from kalypso_actions.model.kinds import RepositoryPath
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
 from kalypso_actions.model.processes import Progress, no_progress
-from kalypso_actions.model.promotion_policy import POLICY_FILE, POLICY_KIND, PolicyReading
+from kalypso_actions.model.promotion_policy import POLICY_KIND, PolicyReading, policy_path
 from kalypso_actions.sources.discovery import (
     Build,
     Discovery,
@@ -293,12 +293,12 @@ def _own_folder(files: RevisionFiles, repository: str, path: str) -> _OwnFolder:
     except OutsideRepositoryError:
         return _OwnFolder()
     prefix = f"{folder}/{PLACEMENTS_FOLDER}/" if folder else f"{PLACEMENTS_FOLDER}/"
-    policy_path = f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+    policy = policy_path(folder)
     paths = [
         name
         for name, entry in files.entries().items()
         if name.startswith(prefix) and name.endswith((".yaml", ".yml"))
-        if entry.mode != "120000" or name == policy_path
+        if entry.mode != "120000" or name == policy
     ]
     placements: list[Document] = []
     problems: list[Problem] = []
@@ -306,7 +306,7 @@ def _own_folder(files: RevisionFiles, repository: str, path: str) -> _OwnFolder:
     policy_problems: list[Problem] = []
     for name, text in files.read(paths).items() if paths else ():
         parsed = parse_yaml(repository, name, text)
-        is_policy = name == policy_path
+        is_policy = name == policy
         for document in parsed.documents:
             is_placement = document.api_version.startswith(PLACEMENT_GROUP)
             of_policy = document.kind == POLICY_KIND or (is_policy and not is_placement)
