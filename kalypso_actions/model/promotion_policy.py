@@ -30,6 +30,11 @@ class RequiredCheck:
     name: str
     source: str
 
+    def is_by(self, author: str) -> bool:
+        """Whether the author of a status is the source; an App's slug and login both name it."""
+        source = self.source.lower()
+        return author.lower() in {source, f"{source}[bot]"}
+
 
 @dataclass(frozen=True, slots=True)
 class Freeze:

@@ -353,7 +353,7 @@ def _deployed_at(name: str, view: CommitView) -> datetime | str:
 
 def _fault_of(check: RequiredCheck, view: CommitView, told: Iterable[str]) -> str:
     status = view.statuses.get(check.name.lower())
-    if status and status.author.lower().removesuffix("[bot]") == check.source.lower():
+    if status and check.is_by(status.author):
         return "" if status.state == "success" else f"check {check.name}: {status.state}"
     beginning = f"check {check.name}"
     return next((text for text in told if text.startswith(beginning)), "")

@@ -387,10 +387,12 @@ LET_IN = ("a run", f"of cd with {CHANGE}, which poll starts: the policy lets it 
         (PromotionPolicy(checks=(SMOKE,)), "hold by bob; check smoke by acme-ci is missing", ("a run", f"{CHANGE} does not enter: check smoke by acme-ci is missing")),
         (PromotionPolicy(checks=(SMOKE,)), "hold by bob: audit", LET_IN),
         (PromotionPolicy(checks=(RequiredCheck("lint", "acme-ci"),)), "check lint by acme-ci is missing", LET_IN),
+        (PromotionPolicy(checks=(RequiredCheck("lint", "acme-ci[bot]"),)), "check lint by acme-ci[bot] is missing", LET_IN),
+        (PromotionPolicy(checks=(RequiredCheck("lint", "acme"),)), "check lint by acme is missing", ("a run", f"{CHANGE} does not enter: check lint by acme is missing")),
         (PromotionPolicy(queue="oldest"), "1234567 enters first", ("a run", f"{CHANGE} does not enter: 1234567 enters first")),
         (PromotionPolicy(queue="newest"), "1234567 enters first", LET_IN),
     ],
-    ids=["hold", "another hold", "released", "the hold names it", "deployed", "not deployed", "soak", "freeze", "labels", "check", "check that cd found", "status", "queue", "no queue"],
+    ids=["hold", "another hold", "released", "the hold names it", "deployed", "not deployed", "soak", "freeze", "labels", "check", "check that cd found", "status", "by the login", "by another account", "queue", "no queue"],
 )  # fmt: skip
 def test_a_commit_that_waits_for_the_policy(
     policy: PromotionPolicy, told: str, wait: tuple[str, str]

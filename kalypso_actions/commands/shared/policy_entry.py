@@ -207,10 +207,9 @@ class _EntryReading:
 
     def _check(self, check: RequiredCheck, posted: Mapping[str, CommitStatus]) -> str:
         """Return why a required check does not count as succeeded; "" if it does."""
-        sources = {check.source.lower(), f"{check.source.lower()}[bot]"}
         found: list[tuple[float, str]] = []
         status = posted.get(check.name.lower())
-        if status and status.author.lower() in sources:
+        if status and check.is_by(status.author):
             found.append((_seconds(status.created_at), status.state))
         try:
             runs = commits.check_runs(

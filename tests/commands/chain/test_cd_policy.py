@@ -350,9 +350,7 @@ def test_a_join_needs_the_app(joined: Organisation) -> None:
 
 @breaks(
     "a status by anybody counts as a check",
-    turned(
-        policy_entry._EntryReading._check, "status and status.author.lower() in sources", "status"
-    ),
+    turned(policy_entry._EntryReading._check, "status and check.is_by(status.author)", "status"),
     case="another status",
 )
 @breaks(
