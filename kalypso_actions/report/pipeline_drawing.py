@@ -216,7 +216,7 @@ def _closed(entry: EnvironmentStatusEntry) -> str:
 
 def _hold_url(entry: EnvironmentStatusEntry, text: str) -> str:
     """Return the page that offers the file of a policy with this text; "" without its place."""
-    if "/new/" in entry.policy_url:
+    if "?" in entry.policy_url:  # the page that begins the file
         return f"{entry.policy_url}&{urlencode({'value': text})}"
     page, found, path = entry.policy_url.partition(f"/blob/{quote(entry.branch)}/")
     given = urlencode({"filename": unquote(path), "value": text})

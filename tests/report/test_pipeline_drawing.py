@@ -190,11 +190,13 @@ def test_a_held_environment() -> None:
     assert html.count("audit") == 1
 
 
-def test_a_card_offers_a_hold() -> None:
-    url = "http://127.0.0.1:1/acme/plane"
-    fields = {"branch": "a/b", "policy_url": f"{url}/blob/a/b/.github/kalypso/promotion.yaml"}
+@pytest.mark.parametrize("branch", ["a/b", "a/new/b"])
+@pytest.mark.parametrize("path", ["blob/{}/.github/kalypso/promotion.yaml", "new/{}?{}"])
+def test_a_card_offers_a_hold(branch: str, path: str) -> None:
+    url, file = "http://127.0.0.1:1/acme/plane", "filename=.github%2Fkalypso%2Fpromotion.yaml"
+    fields = {"branch": branch, "policy_url": f"{url}/{path.format(branch, file)}"}
     html = pipeline_html(document({"dev": []}, **fields), hold="a: b")
-    wanted = f"{url}/new/a/b?filename=.github%2Fkalypso%2Fpromotion.yaml&amp;value=a%3A+b"
+    wanted = f"{url}/new/{branch}?{file}&amp;value=a%3A+b"
     assert f'<a href="{wanted}">Hold dev</a>' in html
     assert "Hold dev" not in pipeline_html(document({"dev": []}, **fields))
     assert "Hold dev" not in pipeline_html(document({"dev": []}, **fields, **HELD), hold="a: b")
