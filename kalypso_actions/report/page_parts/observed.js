@@ -110,19 +110,20 @@ const shareText = (share) => (share.share === null ? "none yet" : `${Math.round(
 
 function showDelivery({ delivery, since, cases, start, end }) {
   if (!delivery.length) return;
+  const first = Math.max(since, start);
   id("delivery-part").hidden = false;
   const choices = cases.map((each, index) => {
     const choice = node("button", { type: "button", "aria-pressed": String(!index) }, each.environment);
     choice.addEventListener("click", () => {
       for (const other of choices) other.setAttribute("aria-pressed", String(other === choice));
-      showCases(each, Math.max(since, start), end);
+      showCases(each, first, end);
     });
     return choice;
   });
   id("delivery").append(node("div", { className: "choices", role: "group", "aria-label": "Environment to draw" }, choices),
     node("p", { id: "told-case", className: "dim", role: "status" }, "Move to a drawing, and use the arrow keys."), node("div", { id: "charts" }),
     node("details", {}, node("summary", {}, "Cases as a table"), node("div", { id: "cases" })));
-  if (cases.length) showCases(cases[0], Math.max(since, start), end);
+  if (cases.length) showCases(cases[0], first, end);
   id("delivery").append(
     table("Table of delivery", ["figure", ...delivery.map((each) => each.environment)], [
       ["deployments", ...delivery.map((each) => Object.entries(each.deployments).map(([kind, number]) => `${number} ${kind}`).join(", ") || "none yet")],
@@ -148,7 +149,7 @@ function showCases(its, start, end) {
   id("charts").replaceChildren(
     chart("Lead time", its.leads, dots(its.leads, x), ([at, seconds]) => `deployed ${moment(at).toLocaleString()}, ${lasting(seconds)} after its commit`),
     chart("Recovery", its.recoveries, dots(its.recoveries, x), ([at, seconds]) => `well again ${moment(at).toLocaleString()}, after ${lasting(seconds)}`),
-    chart("Deployments a week", weeks, bars(weeks, x), (week) => `week of ${moment(week.from).toLocaleDateString()}: ${counted(week.all, "deployment")}, ${week.failed} of them failed`),
+    chart("Deployments a week", weeks, bars(weeks), (week) => `week of ${moment(week.from).toLocaleDateString()}: ${counted(week.all, "deployment")}, ${week.failed} of them failed`),
     chart("Waited for", waits, stacks(waits), ([commit, ...parts]) => `${commit.slice(0, 7)} waited for ${parts.map((seconds, index) => [PARTS[index], seconds]).filter(([, seconds]) => seconds).map(([name, seconds]) => `${name} ${lasting(seconds)}`).join(", ") || "nothing"}`));
   const rows = [...its.leads.map(([at, seconds]) => [at, "lead time", lasting(seconds)]), ...its.recoveries.map(([at, seconds]) => [at, "recovery", lasting(seconds)]),
     ...its.deployments.map(([at, failed]) => [at, "deployment", failed ? "✗ failed" : "✓ well"])].sort((one, other) => other[0] - one[0]);
@@ -158,9 +159,9 @@ function showCases(its, start, end) {
 
 // A drawing of items; each has the horizontal middle of its mark.
 function chart(title, items, { shapes, middles }, words) {
+  if (!items.length) return node("figure", {}, node("figcaption", {}, title), node("p", { className: "dim" }, "none yet"));
   const mark = drawn("line", { y1: 0, y2: CHART.foot, class: "point", visibility: "hidden" });
   const picture = drawn("svg", { viewBox: `0 0 ${CHART.width} ${CHART.height}`, "aria-hidden": "true" }, ...shapes, mark);
-  if (!items.length) return node("figure", {}, node("figcaption", {}, title), node("p", { className: "dim" }, "none yet"));
   const track = node("div", { className: "track", tabIndex: 0, role: "slider", "aria-label": title, "aria-valuemin": "1", "aria-valuemax": String(items.length) }, picture);
   const tell = walked(track, mark, items.length, (index) => words(items[index]), "told-case", (index) => {
     mark.setAttribute("x1", middles[index]); mark.setAttribute("x2", middles[index]);
