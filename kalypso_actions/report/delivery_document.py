@@ -130,11 +130,11 @@ def _lines(entry: DeliveryEntry, window: timedelta) -> Iterator[tuple[str, str, 
     kinds = ", ".join(f"{kind} {number}" for kind, number in entry.deployments.items())
     number = sum(entry.deployments.values())
     yield "deployments", kinds or "none", str(number)
-    if entry.per_week is not None:
-        of_time = f"{entry.per_week:g}"
-        if window < WEEK:  # an afternoon says nothing of a week
-            of_time = f"{entry.ended_well} in {_span(int(window.total_seconds()))}"
-        yield "ended well" + ", per week" * (window >= WEEK), of_time, str(entry.ended_well)
+    well = str(entry.ended_well)
+    if entry.per_week is not None and window >= WEEK:
+        yield "ended well, per week", f"{entry.per_week:g}", well
+    elif entry.per_week is not None:  # an afternoon says nothing of a week
+        yield "ended well", f"{well} in {_span(int(window.total_seconds()))}", well
     if entry.lead_time is not None:
         yield "lead time", _figure(entry.lead_time), str(entry.lead_time.n)
     yield "failed commits", _share(entry.change_failures), str(entry.change_failures.n)
