@@ -366,16 +366,18 @@ def push_of_records(
 
 
 def shorter_record(branch: RecordBranch, before: datetime, message: str) -> Push | None:
-    """Return the write of a record that answers for times after `before` alone; None if it does.
+    """Return the write of a record that answers for times after `before` alone.
 
-    Raises KalypsoError without a record, and for one that does not parse.
+    Return None if nothing is left out. Raises KalypsoError without a record, and for one that does
+    not parse.
     """
     head = existing_head(branch)
     try:
         commits = pruned((each.files for each in branch.log(head).commits), before)
     except ValueError as error:
-        message = f"a line is none of the record: {error}"
-        raise KalypsoError(message, Location(branch.name)) from error
+        raise KalypsoError(
+            f"a line is none of the record: {error}", Location(branch.name)
+        ) from error
     if not commits:
         return None
     *earlier, last = commits
