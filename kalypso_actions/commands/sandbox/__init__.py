@@ -137,7 +137,7 @@ def _environment(embedded: Sandbox, token: str, inputs: SandboxInputs) -> dict[s
     Without `tls`, only jobs use https, to sign in to Azure: the authority of the sandbox would keep
     other programs of the shell from the internet.
     """
-    from kalypso_sandbox.embedded import AUTHORITY  # noqa: PLC0415
+    from kalypso_sandbox.embedded import AUTHORITY  # noqa: PLC0415 - an extra
 
     variables = embedded.environment(token)
     for_jobs = () if inputs.tls else ("AZURE_AUTHORITY_HOST", *AUTHORITY)
@@ -153,7 +153,7 @@ def load_sandbox() -> type[Sandbox]:
     if missing:
         message = f"the sandbox needs {missing}, which is not installed"
         raise UsageError(message, advice="pip install 'kalypso-actions[sandbox]'")
-    from kalypso_sandbox import Sandbox  # noqa: PLC0415
+    from kalypso_sandbox import Sandbox  # noqa: PLC0415 - after the check
 
     return Sandbox
 

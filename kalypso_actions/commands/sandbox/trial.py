@@ -19,6 +19,8 @@ from kalypso_actions.commands.registry import ACTIONS
 from kalypso_actions.commands.sandbox import OWNER, write_private
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.local import SandboxInputs
+from kalypso_sandbox.azure import Cluster, Configuration
+from kalypso_sandbox.azure.clusters import SUBSCRIPTION
 
 if TYPE_CHECKING:
     from kalypso_sandbox import Sandbox
@@ -61,7 +63,7 @@ def create_sample(embedded: Sandbox, inputs: SandboxInputs, folder: Path) -> str
 
     Its last commit registers an application, so that its chain begins with the runner.
     """
-    # The import needs the sandbox's libraries.
+    # A sandbox without the sample starts without the commands of the demo.
     from kalypso_actions.commands.demo import organisation  # noqa: PLC0415
 
     is_new = embedded.store.repository(organisation.CONTROL_PLANE) is None
@@ -172,8 +174,6 @@ def _point_here(embedded: Sandbox, name: str, copied: Sequence[str]) -> None:
 
 def _add_clusters(embedded: Sandbox, name: str) -> None:
     """Add a cluster for each cluster type of a control plane's branch; it follows its folder."""
-    from kalypso_sandbox.azure import Cluster, Configuration  # noqa: PLC0415
-
     git = embedded.git(name)
     for branch in git.branches():
         documents = _documents(git.files(branch))
@@ -226,8 +226,6 @@ def _kept(file: Path) -> dict[str, Any]:
 
 def share_variables(embedded: Sandbox, app: int, argocd: str) -> None:
     """Give every repository the variables of its workflows; those of a repository come first."""
-    from kalypso_sandbox.azure.clusters import SUBSCRIPTION  # noqa: PLC0415
-
     with embedded.lock:
         for repository in embedded.store.repositories.values():
             repository.shared_variables |= {
@@ -250,6 +248,7 @@ def running(
     folder: Path,
 ) -> BackgroundRunner:
     """Return the runner of a sandbox's workflows, a context manager."""
+    # Only a sandbox that runs workflows needs it.
     from kalypso_sandbox.workflow_runner.background import BackgroundRunner  # noqa: PLC0415
 
     # Tokens last as long as on the machine: Azure's libraries compare them with its clock.

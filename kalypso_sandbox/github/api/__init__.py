@@ -3,7 +3,7 @@
 Importing this package fills the table `kalypso_sandbox.github.endpoints.ENDPOINTS`.
 """
 
-from kalypso_sandbox.github.api import (  # noqa: F401
+from kalypso_sandbox.github.api import (  # noqa: F401 - each fills the table
     apps,
     git_data,
     issues,
@@ -11,4 +11,4 @@ from kalypso_sandbox.github.api import (  # noqa: F401
     repositories,
     workflows,
 )
-from kalypso_sandbox.github.graphql import query  # noqa: F401
+from kalypso_sandbox.github.graphql import query  # noqa: F401 - as above
