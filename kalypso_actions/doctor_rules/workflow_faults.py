@@ -144,7 +144,7 @@ def workflow_faults(
 
 
 def misplaced_workflows(files: BranchWorkflows) -> Iterator[Finding]:
-    """Report folders that have workflows of ours, and from which GitHub runs nothing."""
+    """Report folders with workflows of Kalypso that GitHub does not run there."""
     folders: dict[str, list[str]] = {}
     for path, text in sorted(files.texts.items()):
         folder = path.rpartition("/")[0]

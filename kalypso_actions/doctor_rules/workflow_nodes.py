@@ -24,12 +24,12 @@ PERMISSION: Final = "workflow-permission-missing"
 UNPROTECTED: Final = "workflow-unprotected"
 
 MOST_FILES: Final = 256
-"""Workflow files to remember. The branches of fifty environments have a hundred of ours."""
+"""The number of Kalypso's workflow files to remember; fifty environments have a hundred."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowFile:
-    """A workflow file of ours."""
+    """A workflow file of Kalypso."""
 
     files: BranchWorkflows
     path: str
