@@ -498,10 +498,6 @@ class Store(Entity):
         self._drop_payloads()
         _replace(self._folder / DATA, self.model_dump_json())
 
-    def add_event(self, event: Event) -> None:
-        """Add an event."""
-        self.events.append(event)
-
     def _drop_payloads(self) -> None:
         """Drop the payloads of old events, which the disk has."""
         for event in reversed(self.events[:-PAYLOADS_IN_MEMORY]):

@@ -244,7 +244,7 @@ def _record(
         starts_workflows=starts,
         held=held,
     )
-    store.add_event(event)
+    store.events.append(event)
     return event
 
 

@@ -40,7 +40,7 @@ def add_event(saved: Store, payload: object = 1) -> int:
         payload={"p": payload},
         created_at=NOON,
     )
-    saved.add_event(event)
+    saved.events.append(event)
     return event.id
 
 

@@ -121,7 +121,7 @@ def test_a_closed_pull_request(acme: Organisation) -> None:
     cause = newest(acme)
     acme.close(number, CONTROL_PLANE)
     with acme.sandbox.lock:
-        acme.sandbox.store.add_event(cause.model_copy())
+        acme.sandbox.store.events.append(cause.model_copy())
     assert outcome(comment(acme, file)).pull_request_number is None
 
 
