@@ -135,9 +135,8 @@ def _runner(site: Site) -> BackgroundRunner:
 
 def _written(site: Site, step: StepRun, name: str) -> str:
     """Return the end of a file that a step has written; "" without one."""
-    runner = site.state.runner
-    file = runner.folder / step.folder / name if runner and step.folder else None
-    if file is None or not file.is_file():
+    file = site.file_of(step, name)
+    if file is None:
         return ""
     lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
     more = len(lines) - MOST_LINES

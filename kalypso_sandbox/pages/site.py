@@ -28,7 +28,7 @@ from kalypso_sandbox.github.pushes import merge_ready
 from kalypso_sandbox.json_http import Json
 from kalypso_sandbox.pages.drawing import Draw, Drawing
 from kalypso_sandbox.pages.texts import NO_BREAK, markdown
-from kalypso_sandbox.store import Repository, WorkflowRun
+from kalypso_sandbox.store import Repository, StepRun, WorkflowRun
 
 PAGES: Final = "pages"
 FOLDER: Final = Path(__file__).parent
@@ -188,16 +188,20 @@ class Site:
 
     def _told(self, run: WorkflowRun) -> str:
         """Return what a completed run says first in its last summary; "" without one."""
-        runner = self.state.runner
-        if runner is None or run.status != "completed":
+        if self.state.runner is None or run.status != "completed":
             return ""
         key = run.id, run.attempt
         if key not in self._headings:
-            folders = (step.folder for job in run.jobs[::-1] for step in job.steps[::-1])
-            files = (runner.folder / folder / SUMMARY for folder in folders if folder)
-            file = next((each for each in files if each.is_file()), None)
+            steps = (step for job in run.jobs[::-1] for step in job.steps[::-1])
+            file = next(filter(None, (self.file_of(step, SUMMARY) for step in steps)), None)
             self._headings[key] = _heading(file.read_text("utf-8", "replace") if file else "")
         return self._headings[key]
+
+    def file_of(self, step: StepRun, name: str) -> Path | None:
+        """Return a file that a step has written; None without one."""
+        runner = self.state.runner
+        file = runner.folder / step.folder / name if runner and step.folder else None
+        return file if file and file.is_file() else None
 
     def text(self, content: bytes) -> Response:
         """Return the bytes of a file as plain text."""
