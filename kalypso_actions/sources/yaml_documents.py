@@ -86,6 +86,20 @@ def read_text(content: bytes, where: Location) -> str | Problem:
     """Return the text of a file, or the reason why it cannot be read."""
     if len(content) > MAX_BYTES:
         return too_large(where, len(content))
+    filtered = filtered_file(content, where)
+    if filtered:
+        return filtered
+    try:
+        return _decode(content)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        message = f"the file is not UTF-8 (byte {error.start})"
+        place = Location(where.repository, where.path, line)
+        return Problem(message, place, "save the file as UTF-8", "file-not-utf-8")
+
+
+def filtered_file(content: bytes, where: Location) -> Problem | None:
+    """Return the problem of a file that Git LFS or git-crypt has changed on the way into git."""
     if content.startswith(LFS_POINTER):
         message = "the file is a pointer of Git LFS, which is not followed"
         advice = "store the file in git itself: remove its pattern from .gitattributes, and add it"
@@ -95,13 +109,7 @@ def read_text(content: bytes, where: Location) -> str | Problem:
         advice = "remove its pattern from .gitattributes, and add the file again; keep secrets "
         advice += "where the application reads them, and name a place, not a value"
         return Problem(message, where, advice, "file-not-utf-8")
-    try:
-        return _decode(content)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        message = f"the file is not UTF-8 (byte {error.start})"
-        place = Location(where.repository, where.path, line)
-        return Problem(message, place, "save the file as UTF-8", "file-not-utf-8")
+    return None
 
 
 def too_large(where: Location, size: int) -> Problem:

@@ -47,7 +47,7 @@ from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, within
-from kalypso_actions.sources.yaml_documents import GIT_CRYPT, LFS_POINTER, read_text
+from kalypso_actions.sources.yaml_documents import filtered_file
 
 OF_A_PERSON: Final = frozenset({"https", "ssh", "file", "http"})
 """A person at a terminal may read everything that they can clone; http is for this machine."""
@@ -427,9 +427,9 @@ class CurrentClone:
         head = self.repository.at_commit(self.repository.checked_out_commit)
         paths = {document.where.path for document in reading.documents} & head.entries().keys()
         for path, content in head.read(sorted(paths)).items():
-            text = read_text(content, Location(reading.revision.repository, path))
-            if isinstance(text, Problem) and content.startswith((LFS_POINTER, GIT_CRYPT)):
-                yield replace(text, message=f"in git, {text.message}")
+            problem = filtered_file(content, Location(reading.revision.repository, path))
+            if problem:
+                yield replace(problem, message=f"in git, {problem.message}")
 
     @property
     def head_of_main(self) -> str:
