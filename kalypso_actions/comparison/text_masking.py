@@ -10,7 +10,7 @@ import binascii
 import heapq
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 from urllib.parse import quote
@@ -262,8 +262,7 @@ def _names_a_secret(
     if value:
         return _is_flow_reference(value, 0)
     inner = entries[number + 1 : _end_of_block(lines, number + 1, len(entry["start"]))]
-    keys = [each["key"].strip().casefold() if each else "" for each in inner]
-    return _NAMING & {*keys} != frozenset() and {*keys} <= _OF_REFERENCES
+    return _only_name(each["key"] if each else "" for each in inner)
 
 
 def _is_flow_reference(text: str, start: int) -> bool:
@@ -273,8 +272,13 @@ def _is_flow_reference(text: str, start: int) -> bool:
     """
     mapping = _FLOW_MAPPING.match(text, start)
     entries = mapping[1].split(",") if mapping else ()
-    keys = {each.partition(":")[0].strip().casefold() for each in entries}
-    return _NAMING & keys != frozenset() and keys <= _OF_REFERENCES
+    return _only_name(each.partition(":")[0] for each in entries)
+
+
+def _only_name(keys: Iterable[str]) -> bool:
+    """Whether a mapping with these keys names something, and holds nothing else."""
+    known = {key.strip().casefold() for key in keys}
+    return not known.isdisjoint(_NAMING) and known <= _OF_REFERENCES
 
 
 def _is_selector(entry: re.Match[str], following: list[str]) -> bool:
