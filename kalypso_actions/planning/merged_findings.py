@@ -113,7 +113,7 @@ def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         is_assignment = colon and finding.scope == "assignment" and " on " in subject
         key = (cause if is_assignment else finding.message, finding.where, finding.advice)
         alike.setdefault((finding.code, finding.level, finding.reason, *key), []).append(finding)
-    return tuple(_with_number(same) for same in alike.values())
+    return tuple(_with_number(same, "assignment") for same in alike.values())
 
 
 def _missing_templates(errors: Iterable[Finding]) -> list[Finding]:
@@ -125,21 +125,21 @@ def _missing_templates(errors: Iterable[Finding]) -> list[Finding]:
         alike.setdefault(key, []).append(item)
     return [
         replace(
-            first,
-            message=f"{first.message} (the same for {counted(len(others), 'other ClusterType')})",
-            related=tuple(item.where for item in others[: MAX_LISTED - 1] if item.where),
+            _with_number(same, "ClusterType"),
+            related=tuple(item.where for item in same[1:MAX_LISTED] if item.where),
         )
-        if others
-        else first
-        for first, *others in alike.values()
+        if same[1:]
+        else same[0]
+        for same in alike.values()
     ]
 
 
-def _with_number(same: Sequence[Finding]) -> Finding:
+def _with_number(same: Sequence[Finding], noun: str) -> Finding:
+    """Return the first of findings, with the number of the others."""
     first, others = same[0], len(same) - 1
     if not others:
         return first
-    message = f"{first.message} (the same for {counted(others, 'other assignment')})"
+    message = f"{first.message} (the same for {counted(others, f'other {noun}')})"
     return replace(first, message=message)
 
 
