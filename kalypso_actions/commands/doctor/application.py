@@ -11,7 +11,7 @@ from kalypso_actions.commands.app.environment import read_environments
 from kalypso_actions.commands.doctor.facts import Checklist, Facts
 from kalypso_actions.commands.doctor.repositories import (
     Used,
-    check_app,
+    check_access,
     check_branch,
     check_copies,
     check_files,
@@ -43,15 +43,8 @@ def check_application(
     environments = tuple(found or ())
     if found is not None:
         checklist.add([rules.order_check(source, facts.main, environments)])
-    app = jobs.github.installations
-    if app:
-        needed = app_permissions(command.name for command in APPLICATION)
-        check_app(app, (source, configs, gitops), needed, checklist)
-    for name in (source, configs, gitops):
-        repository = checklist.required(partial(repositories.get, jobs.github, name), name)
-        if repository:
-            access = repository_rules.access_checks(name, repository, by_app=app is not None)
-            checklist.add(access)
+    needed = app_permissions(command.name for command in APPLICATION)
+    check_access(jobs, (source, configs, gitops), needed, checklist)
     _check_source(context, facts, environments, checklist)
     _check_other(context, configs, "application-configs", environments, checklist)
     _check_other(context, gitops, "application-gitops", environments, checklist)

@@ -457,20 +457,26 @@ def check_files(
 
 def check_credentials(jobs: CommandContext, facts: Facts, checklist: Checklist) -> None:
     """Check that the jobs' credential, an App or a token, can write to all repositories."""
-    names = (jobs.control_plane, *facts.gitops_repositories)
+    needed = app_permissions()
+    if any(policy.checks for policy in facts.policies.values()):
+        needed["checks"] = "read"
+    check_access(jobs, (jobs.control_plane, *facts.gitops_repositories), needed, checklist)
+
+
+def check_access(
+    jobs: CommandContext, names: Sequence[str], needed: Mapping[str, str], checklist: Checklist
+) -> None:
+    """Check that the jobs' credential reaches repositories; an App has the permissions `needed`."""
     app = jobs.github.installations
     if app:
-        needed = app_permissions()
-        if any(policy.checks for policy in facts.policies.values()):
-            needed["checks"] = "read"
-        check_app(app, names, needed, checklist)
+        _check_app(app, names, needed, checklist)
     for name in names:
         repository = checklist.required(partial(repositories.get, jobs.github, name), name)
         if repository:
             checklist.add(rules.access_checks(name, repository, by_app=app is not None))
 
 
-def check_app(
+def _check_app(
     app: Installations, names: Sequence[str], needed: Mapping[str, str], checklist: Checklist
 ) -> None:
     """Check the installation for each owner, and that it covers each repository."""
