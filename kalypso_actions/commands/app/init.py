@@ -108,9 +108,9 @@ def _read(inputs: AppInitInputs, repositories: InitRepositories) -> tuple[Applic
         known = tuple(read_order(files.read([ORDER_FILE])[ORDER_FILE], source.url))
     given = inputs.environments or (() if known else DEFAULT_ENVIRONMENTS)
     environments = tuple(dict.fromkeys([*known, *given]))
+    for reserved in sorted(NO_ENVIRONMENTS.intersection(environments)):
+        raise reserved_name(reserved, Location(setups["configs"].url))
     for role in ("configs", "GitOps repository"):
-        for reserved in NO_ENVIRONMENTS.intersection(environments):
-            raise reserved_name(reserved, Location(setups[role].url))
         read(role, list(dict.fromkeys([*environments, setups[role].main])))
     unordered = tuple(name for name in environments if known and name not in known)
     setup = ApplicationSetup(
