@@ -37,7 +37,7 @@ from kalypso_actions.doctor_rules.workflow_steps import (
     syntax_faults,
     used_action,
 )
-from kalypso_actions.doctor_rules.workflows import BranchWorkflows
+from kalypso_actions.doctor_rules.workflows import EXPRESSIONS, BranchWorkflows
 from kalypso_actions.errors import Finding, Location
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.nearest import nearest
@@ -60,7 +60,6 @@ CONTEXTS: Final = frozenset(
 """https://docs.github.com/en/actions/reference/workflows-and-actions/contexts"""
 
 _OTHER: Final = re.compile(r"^[^#\n]*uses:\s*['\"]?[^\s'\"]+/actions/([\w-]+)@", re.MULTILINE)
-_EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 _STRING: Final = re.compile(r"'(?:[^']|'')*'")
 _NAME: Final = re.compile(
     r"(?<![\w.\-])(?P<context>[A-Za-z_][\w-]*)(?!\s*\()(?:\.(?P<key>[A-Za-z_][\w-]*))?(?![\w-]*\s*\()"
@@ -483,7 +482,7 @@ def _unknown_names(
     file: WorkflowFile, node: yaml.Node, known: Mapping[str, Collection[str]]
 ) -> Iterator[Finding]:
     for key, value in texts_below(node):
-        texts = _EXPRESSION.findall(value.value)
+        texts = EXPRESSIONS.findall(value.value)
         if key == "if" and not texts:
             texts = [value.value]
         for text in texts:
@@ -498,14 +497,14 @@ _IS_BRANCH: Final = re.compile(
     re.IGNORECASE,
 )
 _MAY_BE_TRUE: Final = re.compile(r"\|\||!\s*\(")
-"""A condition of several parts, of which one is enough, or of the contrary."""
+"""A condition that can hold although a part of it is false: it has alternatives or a negation."""
 _HEADS: Final = "refs/heads/"
 
 
 def _conditions(file: WorkflowFile, branches: Collection[str]) -> Iterator[Finding]:
-    """Report conditions that only a branch fulfils which is none of these; none: all unknown.
+    """Report conditions that ask for another branch than these; nothing if no branch is known.
 
-    A file may be started on any branch by hand, but the chain starts it on these.
+    People may start a file on any branch, but the chain starts it on these.
     """
     for key, node in texts_below(get(file.root, "jobs") or file.root) if branches else ():
         match = _IS_BRANCH.search(node.value) if key == "if" else None

@@ -245,7 +245,7 @@ def _key(line: str) -> str:
     return line.partition(":")[0]
 
 
-EXPRESSION: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
+EXPRESSIONS: Final = re.compile(r"\$\{\{(.*?)\}\}", re.DOTALL)
 NAME: Final = re.compile(r"\b(secrets|vars)(?:\.|\[\s*')([A-Za-z_][A-Za-z0-9_]*)", re.IGNORECASE)
 """`secrets.KEY` or `secrets['KEY']`; GitHub ignores case."""
 
@@ -307,7 +307,7 @@ def used_names(text: str) -> UsedNames:
         has_environment = isinstance(job, dict) and job.get("environment")
         names = in_environment if has_environment else elsewhere
         for value in _strings(job):
-            for expression in EXPRESSION.findall(value):
+            for expression in EXPRESSIONS.findall(value):
                 if "||" not in expression:
                     names.update(names_in(expression))
     return UsedNames(frozenset(in_environment), frozenset(elsewhere))
