@@ -25,7 +25,7 @@ GITOPS_VARIABLE: Final = "MANIFESTS_REPO"
 SOURCE_VARIABLE: Final = "SRC_REPO"
 APP_ID: Final = "KALYPSO_APP_ID"
 OF_CHAIN: Final = "kalypso"
-"""The GitHub environment of the jobs that have the App's key before any environment is entered."""
+"""The GitHub environment of the jobs that use the App's key and belong to no environment."""
 NOTIFIER: Final = ("KALYPSO_NOTIFIER_APP_ID", "KALYPSO_NOTIFIER_PRIVATE_KEY")
 UPSTREAMS_TOKEN: Final = "CD_BOOTSTRAP_TOKEN"  # noqa: S105 - the name of a secret
 
@@ -92,7 +92,7 @@ def key_checks(
 
 
 def notifier_checks(place: str, names: SettingNames) -> Iterator[Check]:
-    """Check that a repository has a notifier, and no other key: its writers can use each one."""
+    """Check that a repository has a notifier, and no other key, which its writers could use."""
     number, key = NOTIFIER
     if key in names.secrets and number in names.variables:
         yield ok(place, "a notifier tells the source of pushes")

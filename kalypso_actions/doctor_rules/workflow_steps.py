@@ -37,10 +37,10 @@ from kalypso_actions.model.workflow_files import ACTIONS, FOLDER
 class OurAction:
     """What one of our actions takes, and what it needs.
 
-    `choices` are the values of inputs that have no others, `defaults` those of optional inputs;
-    `outputs` returns the names of its outputs, whose model is imported then. `permissions` have the
-    level and the reason of each permission that the job's token needs, where the job runs in a
-    control plane; `verify_only` those with the input `verify-only`.
+    `choices` are the values of inputs that have no others, `defaults` those of optional inputs.
+    `outputs` imports the model of the document, and returns the names of the outputs. `permissions`
+    have the level and the reason of each permission that the job's token needs, where the job runs
+    in a control plane; `verify_only` those with the input `verify-only`.
     """
 
     inputs: frozenset[str]

@@ -69,7 +69,7 @@ def makes_releases(identity: Identity, release_by: ReleaseBy) -> Callable[[str],
     """Return whose version records count, by login.
 
     With `app`, only the App itself and its former identities make releases. With `job`, the account
-    of jobs does, too: then whoever may push a branch with a workflow can post a release.
+    of jobs makes them, too, so that everybody who may push a branch with a workflow can do so.
     """
     return identity.is_own if release_by == "app" else identity.is_of_chain
 

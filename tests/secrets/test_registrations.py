@@ -14,9 +14,9 @@ from kalypso_actions.commands.schedule.command import schedule
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CiInputs, PollInputs, ScheduleInputs
 from tests.commands.chain import documents
-from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixture
-from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
-from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
+from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414 - a fixture
 from tests.commands.chain.organisation import Organisation
 from tests.secrets.foreign_server import Listener, listening
 from tests.secrets.secret_forms import found

@@ -248,7 +248,7 @@ class ApplicationMoment:
     def earlier(self) -> tuple[list[EarlierProposal], EarlierProposal | None]:
         """Return our proposals that people closed, newest first, and the one merged last.
 
-        Proposals from before the release of every commit that is on its way do not matter.
+        Proposals that are older than the release of each commit on its way are left out.
         """
         github, branch = self.context.github, self.branch
         closed: list[EarlierProposal] = []

@@ -261,7 +261,7 @@ def _is_plain(text: str, *, in_flow: bool) -> bool:
     if in_flow and NEVER_PLAIN_IN_FLOW.search(text):
         return False
     shown = text.strip(" ")
-    tag = RESOLVER.resolve(yaml.ScalarNode, shown, (True, False))  # type: ignore[no-untyped-call]
+    tag = RESOLVER.resolve(yaml.ScalarNode, shown, (True, False))  # type: ignore[no-untyped-call]  # PyYAML has no types
     return tag == TEXT_TAG and goyaml.dump_v3(shown) == f"{shown}\n"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.commands.app.shop import Application
-from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - the fixtures
-from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414
-from tests.commands.chain.conftest import acme_with_permissions as acme_with_permissions  # noqa: PLC0414
-from tests.commands.chain.conftest import azure as azure  # noqa: PLC0414
-from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414
+from tests.commands.chain.conftest import acme as acme  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import acme_over_http as acme_over_http  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import acme_with_permissions as acme_with_permissions  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import azure as azure  # noqa: PLC0414 - a fixture
+from tests.commands.chain.conftest import founded as founded  # noqa: PLC0414 - a fixture
 from tests.commands.chain.organisation import Organisation
 from tests.commands.chain.promotions import sign_in
 from tests.planning.application.applications import PROGRAMS, find_program

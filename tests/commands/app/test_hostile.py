@@ -1,4 +1,4 @@
-"""Hostile people: whoever has the notifier's key, writes to one repository alone, or owns a source.
+"""Attackers have the notifier's key, may write to a single repository, or own a source.
 
 After each story, what holds is that nothing but a release of main goes on, and that what GitHub
 shows has no text of the attacker's that it would interpret.

@@ -19,7 +19,7 @@ def status(web: Application, **given: Any) -> AppStatusDocument:
 
     def command(inputs: AppStatusInputs, context: Any) -> CommandResult:
         read.append(app_status(inputs, context))
-        return CommandResult(read[0], "")  # type: ignore[arg-type]
+        return CommandResult(read[0], "")  # type: ignore[arg-type]  # nobody reads this result
 
     places: dict[str, Any] = {"configs_repository": CONFIGS, "gitops_repository": GITOPS}
     web.run(command, AppStatusInputs, **{**places, **given})
