@@ -20,7 +20,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.app import AppCheckInputs, AppCiInputs, AppDeployInputs, AppPollInputs
 from kalypso_actions.model.own_account import JOBS
-from kalypso_actions.report.application_document import AppPollDocument
+from kalypso_actions.report.application_document import AppDeployDocument, AppPollDocument
 from tests.commands.chain.organisation import GITOPS as PLATFORM
 from tests.commands.chain.organisation import Job, Organisation
 
@@ -157,6 +157,12 @@ class Application:
             **given,
         }
         return self.run(app_deploy, AppDeployInputs, environment=environment, **inputs)
+
+    def deployment(self, environment: str = "dev", **given: str) -> AppDeployDocument:
+        """Run app-deploy; return its document."""
+        document = self.deploy(environment, **given).document
+        assert isinstance(document, AppDeployDocument)
+        return document
 
     def poll(self, **given: Any) -> list[tuple[str, str, str]]:
         """Run app-poll as the clock starts it; return workflow, environment and reason of starts."""

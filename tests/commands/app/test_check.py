@@ -202,7 +202,7 @@ def test_a_promotion_without_another_manifest_goes_on(running: Application) -> N
     assert deploys(web)[-1] == "dev-red"
 
 
-def test_a_newer_merge_ends_the_wait(running: Application) -> None:
+def test_a_newer_merge_ends_the_wait(running: Application, monkeypatch: pytest.MonkeyPatch) -> None:
     web = running
     web.acme.cluster("dev", "drone", behaviour="stall")
     first = web.released("1")
@@ -218,7 +218,7 @@ def test_a_newer_merge_ends_the_wait(running: Application) -> None:
         if not merged:
             merged.append(web.merge_open())
 
-    web.acme.clock.sleep = merge_meanwhile  # type: ignore[method-assign]
+    monkeypatch.setattr(web.acme.clock, "sleep", merge_meanwhile)
     assert ends(checked(web))[1] == "superseded"
     assert web.statuses(first)["dev"] == ("pending", f"Superseded by {second[:7]}")
 

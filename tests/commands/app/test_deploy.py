@@ -16,12 +16,12 @@ from tests.commands.chain.killing import is_killed
 
 def actions(web: Application, *environments: str) -> list[str]:
     """Return what deploy does now in environments."""
-    return [web.deploy(each).document.action for each in environments]  # type: ignore[attr-defined]
+    return [web.deployment(each).action for each in environments]
 
 
 def test_a_commit_is_promoted_by_one_pull_request(web: Application) -> None:
     first = web.released("1")
-    document = web.deploy().document
+    document = web.deployment()
     (pull,) = web.pulls()
     assert pull["title"] == "Deploy to 'dev' '1'"
     assert sorted(label["name"] for label in pull["labels"]) == ["kalypso", "promoted"]
@@ -52,7 +52,7 @@ def test_a_commit_is_promoted_by_one_pull_request(web: Application) -> None:
     # A doubled or late start changes nothing.
     before = web.acme.writes()
     assert actions(web, "dev", "dev") == ["leave", "leave"]
-    assert web.deploy(commit=second).document.action == "leave"  # type: ignore[attr-defined]
+    assert web.deployment(commit=second).action == "leave"
     assert web.acme.writes() == before
 
 
@@ -109,7 +109,7 @@ def test_a_configuration_joins_an_open_promotion(web: Application) -> None:
     web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
     # Upstream's starter names the tracked commit, and a person's token starts it.
     tracked = web.tracking("dev", "Promoted_Commit_Id")
-    assert web.deploy(actor="somebody", commit=tracked, promotion="n").document.commit == commit  # type: ignore[attr-defined]
+    assert web.deployment(actor="somebody", commit=tracked, promotion="n").commit == commit
     (pull,) = web.pulls()
     assert pull["title"] == "Deploy to 'dev' '2'"
     assert "promoted" in {label["name"] for label in pull["labels"]}
@@ -153,14 +153,14 @@ def test_what_people_close_stays_out_until_a_person_names_it(web: Application) -
     assert web.pulls() == []
     # Not even a configuration brings it.
     web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
-    assert web.deploy(commit=second).document.version == "1"  # type: ignore[attr-defined]
-    assert web.deploy(commit=second, actor="octocat").document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
+    assert web.deployment(commit=second).version == "1"
+    assert web.deployment(commit=second, actor="octocat").version == "2"
     # Later runs keep what the person has started.
-    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment().version == "2"
     web.acme.close(web.pulls()[0]["number"], GITOPS)
     web.released("3")
-    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+    assert web.deployment().version == "3"
 
 
 @breaks(
@@ -183,7 +183,7 @@ def test_a_configuration_does_not_bring_back_what_people_closed(web: Application
     assert web.poll() == []
     web.acme.clock.sleep(60)
     web.released("3")
-    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+    assert web.deployment().version == "3"
 
 
 def test_a_reverted_merge_holds_until_a_newer_commit(web: Application) -> None:
@@ -200,12 +200,12 @@ def test_a_reverted_merge_holds_until_a_newer_commit(web: Application) -> None:
     )
     assert web.tracking("dev", "Promoted_Commit_Id") == first
     web.release(second, "2")  # the build runs again
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
     assert web.pulls() == []
     web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
     web.released("3")
-    assert web.deploy().document.version == "3"  # type: ignore[attr-defined]
+    assert web.deployment().version == "3"
 
 
 def test_the_first_merge_is_reverted(web: Application) -> None:
@@ -222,8 +222,8 @@ def test_the_first_merge_is_reverted(web: Application) -> None:
     web.acme.reset("stage", web.acme.head("dev", GITOPS), GITOPS)
     commit = web.released("2")
     web.release(commit, "2", start_environment="stage")
-    assert web.deploy("stage").document.version == "2"  # type: ignore[attr-defined]
-    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment("stage").version == "2"
+    assert web.deployment().version == "2"
 
 
 @breaks(
@@ -245,9 +245,9 @@ def test_an_older_commit_needs_a_person_and_a_word(web: Application) -> None:
         web.deploy(actor="octocat", commit=first)
     with pytest.raises(UsageError, match="only a person may give allow-rollback"):
         web.deploy(commit=first, allow_rollback="true")
-    assert web.deploy(actor="octocat", commit=first, allow_rollback="true").document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment(actor="octocat", commit=first, allow_rollback="true").version == "1"
     assert "**goes back** to `1`" in web.pulls()[0]["body"]
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
 
 
 def test_a_new_ring_takes_what_its_branch_inherits(web: Application) -> None:
@@ -257,8 +257,8 @@ def test_a_new_ring_takes_what_its_branch_inherits(web: Application) -> None:
     inherited = web.acme.files("dev", GITOPS)
     kept = {path: text for path, text in inherited.items() if path.startswith(".github/")}
     web.acme.commit({**kept, "README.md": None}, "stage", GITOPS)
-    document = web.deploy("stage").document
-    assert (document.commit, document.promoted) == (commit, False)  # type: ignore[attr-defined]
+    document = web.deployment("stage")
+    assert (document.commit, document.promoted) == (commit, False)
     (pull,) = web.pulls("stage")
     assert [label["name"] for label in pull["labels"]] == ["kalypso"]
     assert "stage" not in web.statuses(commit)
@@ -285,10 +285,10 @@ def test_a_set_up_of_upstream_is_adopted_by_its_releases(web: Application) -> No
     web.release(old, "0.1", start_deploy="false")
     # A promotion that people close leaves the environment with what it has.
     web.released("1")
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
     web.acme.close(web.pulls()[0]["number"], GITOPS)
-    document = web.deploy().document
-    assert (document.version, document.promoted) == ("0.1", False)  # type: ignore[attr-defined]
+    document = web.deployment()
+    assert (document.version, document.promoted) == ("0.1", False)
     web.merge_open()
     assert "old/gen_manifests.yaml" not in web.acme.files("dev", GITOPS)
 
@@ -304,11 +304,11 @@ def test_a_tracking_file_by_hand_brings_nothing(web: Application) -> None:
     third = web.push()
     web.release(third, "3", start_deploy="false")
     web.acme.commit({".github/tracking/Promoted_Commit_Id": third}, "dev", GITOPS)
-    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment().version == "2"
     # Nor does our own branch.
     (pull,) = web.pulls()
     web.acme.commit({".github/tracking/Promoted_Commit_Id": third}, pull["head"]["ref"], GITOPS)
-    assert web.deploy().document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment().version == "2"
     assert "dev" not in web.statuses(third)
 
 
@@ -337,7 +337,7 @@ def test_a_version_by_others_neither_counts_nor_hides_ours(web: Application) -> 
     for login in ("eve", "other[bot]"):
         token = web.acme.sandbox.create_token("user", None, login=login, owner="acme")
         web.acme.ask("POST", f"{SOURCE}/statuses/{commit}", body, token=token)
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
     job = web.acme.sandbox.create_token("user", None, login=JOBS, owner="acme")
     web.acme.ask("POST", f"{SOURCE}/statuses/{commit}", body, token=job)
     with pytest.raises(UsageError, match="contradicting records"):
@@ -353,7 +353,7 @@ def test_with_the_app_only_its_versions_count(web: Application) -> None:
     with pytest.raises(UsageError, match="no status 'kalypso / version' of the App"):
         web.deploy(**app)
     web.release(commit, "1", **app)
-    assert web.deploy(**app).document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment(**app).version == "1"
 
 
 def test_a_refused_tree_is_told_and_repaired_by_its_configuration(web: Application) -> None:
@@ -369,11 +369,11 @@ def test_a_refused_tree_is_told_and_repaired_by_its_configuration(web: Applicati
     )
     assert web.statuses(commit)["kalypso / deploy dev"][1].startswith("Blocked: ")
     assert web.pulls() == []
-    assert web.deploy().document.version == "1"  # type: ignore[attr-defined]
+    assert web.deployment().version == "1"
     web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
     scan = 'test "$(cat $KALYPSO_IMAGES)" = "ghcr.io/acme/web/web:2@sha256:aaaaaaaa" '
     scan += "&& test -f $KALYPSO_TREE/asia/gen_manifests.yaml"
-    assert web.deploy(scan=scan).document.version == "2"  # type: ignore[attr-defined]
+    assert web.deployment(scan=scan).version == "2"
     assert web.statuses(commit)["dev"] == ("pending", "Promoted 2")
 
 
@@ -400,9 +400,9 @@ def test_a_branch_that_moves_under_the_proposal_is_followed(web: Application) ->
     web.deploy()
     manifest = web.acme.files("dev", GITOPS)["eu/gen_manifests.yaml"]
     web.acme.commit({"eu/gen_manifests.yaml": manifest + "# by hand\n"}, "dev", GITOPS)
-    result = web.deploy()
-    assert result.document.action == "update"  # type: ignore[attr-defined]
-    assert any("edited" in entry.message for entry in result.document.warnings)
+    document = web.deployment()
+    assert document.action == "update"
+    assert any("edited" in entry.message for entry in document.warnings)
     web.merge_open()
     assert "by hand" not in web.acme.files("dev", GITOPS)["eu/gen_manifests.yaml"]
 
@@ -444,7 +444,7 @@ def test_killed_anywhere_and_run_again(web: Application) -> None:
 def test_a_dry_run_writes_nothing(web: Application) -> None:
     web.released("1")
     before = web.acme.writes()
-    document = web.deploy(dry_run="true").document
+    document = web.deployment(dry_run="true")
     assert [(entry.kind, entry.repository) for entry in document.writes] == [
         ("push", GITOPS),
         ("post status", SOURCE),

@@ -9,6 +9,7 @@ import pytest
 from kalypso_actions.commands.app.notify import app_notify
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.app import AppNotifyInputs
+from kalypso_actions.report.application_document import AppNotifyDocument
 from tests.commands.app.shop import CONFIGS, GITOPS, SOURCE, Application
 
 AFTER = "1" * 40
@@ -73,8 +74,9 @@ def test_a_push_starts_the_workflow_of_its_repository(
 def test_other_pushes_start_nothing(
     web: Application, branch: str, given: dict[str, str], reason: str
 ) -> None:
-    result = notify(web, GITOPS, branch, **given)
-    assert reason in result.document.reason  # type: ignore[attr-defined]
+    document = notify(web, GITOPS, branch, **given).document
+    assert isinstance(document, AppNotifyDocument)
+    assert reason in document.reason
     assert web.acme.dispatches() == []
 
 

@@ -31,7 +31,7 @@ def test_a_lost_start_is_repeated_three_times(web: Application) -> None:
     web.acme.commit({"asia/values.yaml": ""}, "dev", CONFIGS)
     assert (web.poll(), web.problems) == ([], [])
     web.release(commit, "1")  # the build runs again
-    assert web.deploy().document.action == "create"  # type: ignore[attr-defined]
+    assert web.deployment().action == "create"
     assert web.poll() == []
 
 

@@ -41,7 +41,7 @@ class Story:
         self.edited = self.merged_edited = False
         """Whether people have changed what is proposed, and what the branch has."""
         self.went_on: set[str] = set()
-        """The commits that the next environment was told of."""
+        """The commits that the chain has sent on to the next environment."""
         self.current: set[str] = set()
         """Those that nobody has rolled back."""
         self.told: list[str] = []
@@ -209,5 +209,5 @@ def test_any_order_ends_in_the_same_state(web: Application, seed: int) -> None:
     starts = [workflow for workflow, *_ in web.poll(environments="dev")]
     assert "deploy.yml" not in starts, story.told
     newest = [commit for commit in story.released if commit in story.went_on][-1:]
-    follows = web.deploy("dev-red").document
-    assert [follows.commit] == (newest or [""]), story.told  # type: ignore[attr-defined]
+    follows = web.deployment("dev-red")
+    assert [follows.commit] == (newest or [""]), story.told

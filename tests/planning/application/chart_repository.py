@@ -47,17 +47,27 @@ def packaged(folder: Path, changes: Mapping[str, str] | None = None) -> bytes:
     return (folder / "metrics-1.2.3.tgz").read_bytes()
 
 
+class Server(ThreadingHTTPServer):
+    """The server; `login` is required unless it is "", `asked` are the paths that were served."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+        self.login = ""
+        self.asked: list[str] = []
+
+
 class Handler(SimpleHTTPRequestHandler):
     """Serves a folder, with a login if the server has one."""
 
     def do_GET(self) -> None:  # the base's name
-        login = self.server.login  # type: ignore[attr-defined]
+        assert isinstance(self.server, Server)
+        login = self.server.login
         wanted = f"Basic {base64.b64encode(login.encode()).decode()}"
         if login and self.headers.get("Authorization") != wanted:
             self.send_response(401)
             self.end_headers()
             return
-        self.server.asked.append(self.path)  # type: ignore[attr-defined]
+        self.server.asked.append(self.path)
         super().do_GET()
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 # the base's name
@@ -70,7 +80,7 @@ class ChartRepository:
 
     url: str
     folder: Path
-    server: ThreadingHTTPServer
+    server: Server
 
     def publish(self, changes: Mapping[str, str] | None = None) -> str:
         """Publish the chart under its version; return the digest of its archive."""
@@ -79,19 +89,18 @@ class ChartRepository:
         return digest_of(archive)
 
     def require(self, login: str) -> None:
-        self.server.login = login  # type: ignore[attr-defined]
+        self.server.login = login
 
     @property
     def asked(self) -> list[str]:
-        return list(self.server.asked)  # type: ignore[attr-defined]
+        return list(self.server.asked)
 
 
 @contextmanager
 def chart_repository(folder: Path) -> Iterator[ChartRepository]:
     """Serve a new folder."""
     folder.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    server.login, server.asked = "", []  # type: ignore[attr-defined]
+    server = Server(folder)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
