@@ -68,7 +68,6 @@ def delivery(inputs: DeliveryFigureInputs, context: CommandContext) -> DeliveryD
 
 def delivery_entry(found: Figures) -> DeliveryEntry:
     """Return the figures of one environment, application or cluster type as they are printed."""
-    shares = ("change_failures", "failed_deployments", "rework")
-    return DeliveryEntry.model_validate(
-        asdict(found) | asdict(found.scope) | {name: getattr(found, name) for name in shares}
-    )
+    scope = asdict(found.scope)
+    names = DeliveryEntry.model_fields.keys() - scope.keys()
+    return DeliveryEntry.model_validate(scope | {name: getattr(found, name) for name in names})
