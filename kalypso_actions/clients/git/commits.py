@@ -67,7 +67,8 @@ def fast_import(
 ) -> Iterator[bytes]:
     """Return the parts of the stream that makes a commit and prints its id.
 
-    Commits with the few `earlier` changes, such as those of a record, come before it.
+    A commit for each of the `earlier` changes comes before it, the first one on `parent`. They
+    change few files, such as those of a record, so no folder is moved apart.
 
     `changes` apply to the files of `parent` (None: a root commit). None deletes a file or a whole
     folder; bytes, or the id of a blob in the repository, become a regular file. Deletions come
