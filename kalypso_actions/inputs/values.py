@@ -135,8 +135,8 @@ def default_text(field: FieldInfo) -> str:
             return value
         case timedelta():
             seconds = int(value.total_seconds())
-            units = {"h": seconds % 86400 or not seconds, "m": seconds % 60, "s": 0}
-            unit = next(unit for unit, rest in units.items() if not rest)
+            is_days = seconds and seconds % 86400 == 0
+            unit = "h" if is_days else "m" if seconds % 60 == 0 else "s"
             return f"{seconds // UNITS[unit]}{unit}"
         case None if field.annotation == timedelta | None:
             return "off"

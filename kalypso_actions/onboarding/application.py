@@ -86,12 +86,13 @@ def plan_application(
     """Return a plan for each branch; the last one is main of the source, which starts the chain."""
     values = starter.of_application("configs", setup.names)
     readmes = starter.of_application("main", setup.names)
-    of_configs = [*_branches(setup, setup.configs, workflows.configs, states, values)]
-    of_gitops = [*_branches(setup, setup.gitops, workflows.gitops, states, {})]
-    of_configs = [*of_configs, *_main(setup, setup.configs, workflows.configs, states, readmes)]
-    of_gitops = [*of_gitops, *_main(setup, setup.gitops, workflows.gitops, states, readmes)]
-    source = _source(setup, states, starter, workflows.source)
-    return (*of_configs, *of_gitops, source)
+    return (
+        *_branches(setup, setup.configs, workflows.configs, states, values),
+        *_main(setup, setup.configs, workflows.configs, states, readmes),
+        *_branches(setup, setup.gitops, workflows.gitops, states, {}),
+        *_main(setup, setup.gitops, workflows.gitops, states, readmes),
+        _source(setup, states, starter, workflows.source),
+    )
 
 
 def _branches(
