@@ -63,7 +63,7 @@ COMMIT: Final = re.compile(r"\b[0-9a-f]{40}\b")
 
 
 def state(web: Application) -> Facts:
-    """Return the facts of the three repositories; the time of a merge decides its commit's id."""
+    """Return the facts of the repositories without ids of commits, which a merge's time decides."""
     return {
         f"{repository} {name}": (
             [COMMIT.sub("a commit", text or "") for text in fact]
@@ -97,7 +97,7 @@ def undisturbed(founded: Path, folder: Path, row: str) -> tuple[Facts, list[Endp
 
 
 def cells() -> Iterator[object]:
-    """Yield each row with each fault; one that tempts a careless client is not slow."""
+    """Yield each row with each fault; all are slow but the lost answer, which tempts to repeat."""
     for row in ROWS:
         for fault in TRANSIENT:
             marks = [] if fault.name == "lost" else [pytest.mark.slow]

@@ -114,7 +114,7 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
 
 
 def is_source_of_application(context: CommandContext, main: str) -> bool:
-    """Whether main is that of an application's source. Raises KalypsoError."""
+    """Whether main has a file that the source of an application has. Raises KalypsoError."""
     files = context.repositories.open(context.url(context.control_plane), branch=main)
     return not {ORDER_FILE, DEPLOY_FILE}.isdisjoint(files.entries())
 
