@@ -23,6 +23,19 @@ function drawn(name, properties, ...children) {
   return made;
 }
 
+// Buttons with these texts, of which one is pressed.
+function choices(texts, pressed, choose) {
+  const buttons = texts.map((text, index) => {
+    const button = node("button", { type: "button", "aria-pressed": String(index === pressed) }, text);
+    button.addEventListener("click", () => {
+      for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
+      choose(index);
+    });
+    return button;
+  });
+  return buttons;
+}
+
 function prepareObserved() {
   const { observed } = report;
   if (!observed) return;
@@ -45,14 +58,9 @@ function showObserved() {
   const longest = (observed.end - observed.since) / 86400;
   span = (SPANS.find(([days]) => days >= longest) || SPANS.at(-1))[0];
   if (span > 7) span = 7;
-  id("spans").append(...SPANS.map(([days, text]) => {
-    const button = node("button", { type: "button", "aria-pressed": String(days === span) }, text);
-    button.addEventListener("click", () => {
-      span = days;
-      for (const each of id("spans").querySelectorAll("button")) each.setAttribute("aria-pressed", String(each === button));
-      showTimeline();
-    });
-    return button;
+  id("spans").append(...choices(SPANS.map(([, text]) => text), SPANS.findIndex(([days]) => days === span), (index) => {
+    span = SPANS[index][0];
+    showTimeline();
   }));
   if (observed.clustersLeftOut) id("timeline-note").textContent = `${observed.clustersLeftOut} clusters are too many for this page; kalypso where and kalypso history show them.`;
   // Where there is no room for the drawing, and on paper, the table tells the same.
@@ -112,15 +120,8 @@ function showDelivery({ delivery, since, cases, start, end }) {
   if (!delivery.length) return;
   const first = Math.max(since, start);
   id("delivery-part").hidden = false;
-  const choices = cases.map((each, index) => {
-    const choice = node("button", { type: "button", "aria-pressed": String(!index) }, each.environment);
-    choice.addEventListener("click", () => {
-      for (const other of choices) other.setAttribute("aria-pressed", String(other === choice));
-      showCases(each, first, end);
-    });
-    return choice;
-  });
-  id("delivery").append(node("div", { className: "choices", role: "group", "aria-label": "Environment to draw" }, choices),
+  const buttons = choices(cases.map((each) => each.environment), 0, (index) => showCases(cases[index], first, end));
+  id("delivery").append(node("div", { className: "choices", role: "group", "aria-label": "Environment to draw" }, buttons),
     node("p", { id: "told-case", className: "dim", role: "status" }, "Move to a drawing, and use the arrow keys."), node("div", { id: "charts" }),
     node("details", {}, node("summary", {}, "Cases as a table"), node("div", { id: "cases" })));
   if (cases.length) showCases(cases[0], first, end);
