@@ -106,7 +106,7 @@ function driftLine(one) {
 
 // Delivery
 
-const WAITS = { people: "people", clusters: "clusters", environments: "other environments", environment: "other environments", runs: "runs" };
+const WAITS = { people: "people", clusters: "clusters", environment: "other environments", runs: "runs" };
 
 function figureText(figure) {
   if (!figure) return "not known";
@@ -141,7 +141,7 @@ function showDelivery({ delivery, since, cases, start, end }) {
 // Drawings of cases: dots on a logarithmic scale, bars a week, a stacked bar for each commit
 
 const CHART = { width: 320, height: 110, foot: 96 };
-const PARTS = ["people", "clusters", "other environments", "runs"];
+const PARTS = Object.values(WAITS);
 
 function showCases(its, start, end) {
   const x = (at) => 6 + ((at - start) / Math.max(1, end - start)) * (CHART.width - 12);
