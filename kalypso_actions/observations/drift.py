@@ -86,6 +86,9 @@ where d.content <> '' and d.from_ <= ? and (d.until is null or d.until > ?)
             and r.follows in (t.follows, case when t.workload is null then '' else t.follows end)
     )
 """
+"""A cluster without a type follows the platform's folders, too. With an `or` instead of the list,
+SQLite reads all reconcilers of the environment.
+"""
 
 PROPOSALS: Final = """
 select e.name, m.commit_id, m.pull_request, m.proposed_at from ({newest}) m
