@@ -70,9 +70,9 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         registered = read_registered(
             readings, reader, allow_network=not is_folder, delivery=inputs.delivery
         )
-        main = ControlPlaneBranches.among(readings).main
+        branches = ControlPlaneBranches.among(readings)
         positions = [
-            None if reading is main else _position(reading, main, clone, reader)
+            None if reading is branches.main else _position(reading, branches.main, clone, reader)
             for reading in readings
         ]
         clones = context.clones() if any(item and item.fault for item in positions) else {}
@@ -89,7 +89,7 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         )
         if clone:
             findings = (*at_newer(findings, clone.newer), *_older_commit(clone, readings))
-        of_workflows = _workflow_faults(readings, clone, reader)
+        of_workflows = _workflow_faults(branches, clone, reader)
         workloads = (item.reading for item in registered.values() if item.reading)
         of_manifests = check_manifest_folders(
             (document for reading in workloads for document in reading.documents), reader
@@ -116,10 +116,9 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
 
 
 def _workflow_faults(
-    readings: Sequence[Reading], clone: CurrentClone | None, reader: Reader
+    branches: ControlPlaneBranches, clone: CurrentClone | None, reader: Reader
 ) -> tuple[Finding, ...]:
     """Return what breaks the chain in the workflow files of the branches of a control plane."""
-    branches = ControlPlaneBranches.among(readings)
     main = branches.main
     if main is None or not main.revision.branch:
         return ()
