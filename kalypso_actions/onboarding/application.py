@@ -43,6 +43,11 @@ CONTENTS: Final = ("helm/", "kustomize/", "manifests/", "workload/")
 """The folders of which a source has one if it is an application already."""
 
 
+def other_repositories(source: str, configs: str = "", gitops: str = "") -> tuple[str, str]:
+    """Return the names of the configs and the GitOps repository; "" stands for the default name."""
+    return configs or f"{source}-configs", gitops or f"{source}-gitops"
+
+
 @dataclass(frozen=True, slots=True)
 class ApplicationSetup:
     """The repositories of an application, and its environments in the order of promotion.

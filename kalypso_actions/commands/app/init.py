@@ -34,6 +34,7 @@ from kalypso_actions.onboarding.application import (
     adopt_task,
     application_tasks,
     ci_task,
+    other_repositories,
     plan_application,
 )
 from kalypso_actions.onboarding.branches import (
@@ -59,10 +60,12 @@ def app_init(
     impossible inputs, KalypsoError for a repository that cannot be read or written.
     """
     source = inputs.source_repository
+    given = inputs.configs_repository, inputs.gitops_repository
+    configs, gitops = other_repositories(source, *given)
     names: dict[RepositoryRole, str] = {
         "source": source,
-        "GitOps repository": inputs.gitops_repository or f"{source}-gitops",
-        "configs": inputs.configs_repository or f"{source}-configs",
+        "GitOps repository": gitops,
+        "configs": configs,
     }
     with open_on_github(names, inputs.token.get_secret_value(), runtime) as repositories:
         setup, states = _read(inputs, repositories)

@@ -26,7 +26,7 @@ from kalypso_actions.doctor_rules import application as rules
 from kalypso_actions.doctor_rules import repositories as repository_rules
 from kalypso_actions.doctor_rules.workflows import Templates
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.onboarding.application import CI_FILE
+from kalypso_actions.onboarding.application import CI_FILE, other_repositories
 
 RELEASES: Final = "/actions/app-ci@"
 
@@ -37,8 +37,8 @@ def check_application(
     """Check the three repositories of an application; its source names the other two."""
     source = context.control_plane
     values = facts.names.values if facts.names else {}
-    configs = values.get(rules.CONFIGS_VARIABLE) or f"{source}-configs"
-    gitops = values.get(rules.GITOPS_VARIABLE) or f"{source}-gitops"
+    given = [values.get(name, "") for name in (rules.CONFIGS_VARIABLE, rules.GITOPS_VARIABLE)]
+    configs, gitops = other_repositories(source, *given)
     found = checklist.required(lambda: read_environments(source, context), source)
     environments = tuple(found or ())
     if found is not None:
