@@ -196,16 +196,16 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
         _as_left(branch, known, decision, run.control_plane, done)
         for branch, known in zip(snapshot.branches, decision.known, strict=True)
     ]
+    actions = {entry.action for entry in _entries(decision, done)}
     is_unsettled = (
         decision.is_blocked
         or plan.degraded
         or done.pages
-        or any(_entries(decision, done))
+        or actions
         or any(item.proposed.has_changes for item in decision.proposals)
     )
     # An open pull request says that a freeze has begun, and GitHub then no longer merges it.
-    is_open = any(entry.action not in {"merged", "withdrawn"} for entry in _entries(decision, done))
-    closes_at = snapshot.closes_at if is_open else None
+    closes_at = snapshot.closes_at if actions - {"merged", "withdrawn"} else None
     times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at, closes_at))
     record = StartRecord(
         "blocked" if decision.is_blocked else "scheduled",
