@@ -22,7 +22,6 @@ COLLECTED_AFTER: Final = 1_000_000
 of the run, and few of them refer to each other: collections after 50,000 objects took a tenth of
 the time of a run's main process, and freed nothing that its largest memory shows."""
 
-
 COLLECTED_EVERY: Final = 2.0
 """The processor time, in seconds, between two collections of a server; one takes about 0.1 s."""
 
