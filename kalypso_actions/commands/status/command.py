@@ -61,7 +61,7 @@ from kalypso_actions.report.status_document import (
     StatusDocument,
     WaitEntry,
 )
-from kalypso_actions.sources.source_tree import normalize
+from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize
 
 
 def status(
@@ -250,9 +250,15 @@ class _Summary:
         return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
 
     def _policy_url(self, item: EnvironmentBranches) -> str:
-        """Return the page of the policy's file on the environment's branch, or one to begin it."""
+        """Return the page of the policy's file on the environment's branch, or one to begin it.
+
+        An environment whose path leaves the repository has none: "".
+        """
         place = item.environment.control_plane
-        path = policy_path(normalize(place.path))
+        try:
+            path = policy_path(normalize(place.path))
+        except OutsideRepositoryError:
+            return ""
         page = self._context.url(self._context.control_plane)
         own = item.reading.own if item.reading else None
         if own and not own.policies and not own.policy_problems:

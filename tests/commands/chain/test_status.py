@@ -228,6 +228,18 @@ def test_without_its_permission_started_rollbacks_are_not_shown(acme: Organisati
     assert acme.logged[-1].startswith("Started rollbacks are not shown: ")
 
 
+def test_a_path_that_leaves_the_repository_is_a_problem_of_its_environment(
+    acme: Organisation,
+) -> None:
+    """Nothing is known of its policy, so its page is left out."""
+    place = ".environments/dev.yaml"
+    acme.commit({place: acme.files("main")[place].replace("path: .", "path: ../x")}, "main")
+    document = status(acme)
+    (problem,) = entry(document).problems
+    assert problem.message == "the path '../x' leads out of the repository"
+    assert (entry(document).policy_url, bool(entry(document, "stage").policy_url)) == ("", True)
+
+
 def test_watch_looks_again_by_the_clock(acme: Organisation) -> None:
     """Each look shows all waits; status goes on after a failed look, which shows nothing."""
     promoted = main_commit(acme)
