@@ -197,16 +197,19 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
         for branch, known in zip(snapshot.branches, decision.known, strict=True)
     ]
     actions = {entry.action for entry in _entries(decision, done)}
+    has_changes = any(item.proposed.has_changes for item in decision.proposals)
     is_unsettled = (
         decision.is_blocked
         or plan.degraded
         or done.pages
         or actions
-        or any(item.proposed.has_changes for item in decision.proposals)
+        or has_changes
     )
     # An open pull request says that a freeze has begun, and GitHub then no longer merges it.
-    closes_at = snapshot.closes_at if actions - {"merged", "withdrawn"} else None
-    times = filter(None, (plan.schedule.requeue_time, snapshot.closed.again_at, closes_at))
+    is_open = bool(actions - {"merged", "withdrawn"})
+    closes_at = snapshot.closes_at if is_open else None
+    opens_at = snapshot.closed.again_at if is_open or has_changes else None
+    times = filter(None, (plan.schedule.requeue_time, opens_at, closes_at))
     record = StartRecord(
         "blocked" if decision.is_blocked else "scheduled",
         inputs_digest(snapshot.folders or {}, branches),

@@ -84,7 +84,8 @@ class Rest(People):
         assert not often, f"started more than {ATTEMPTS} times: {often}"
         self.start_poll()
         self.run_one(self.take(0))
-        assert self.chain.waiting == [], "poll starts something although all is at rest"
+        message = f"poll starts {self.chain.waiting} although all is at rest"
+        assert self.chain.waiting == [], message
 
     def _start_until_rest(self, commit: str) -> None:
         """Poll once; then start the next step of the first environment that is not at rest."""

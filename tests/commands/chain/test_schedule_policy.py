@@ -260,6 +260,13 @@ def test_the_end_of_a_freeze_is_recorded_for_poll(acme: Organisation) -> None:
     assert record.endswith(", again at 2050-01-01T00:00:00Z")
 
 
+def test_the_end_of_a_freeze_matters_to_no_branch_that_has_everything(acme: Organisation) -> None:
+    run(acme, auto_merge="always")
+    policy(acme, FREEZE)
+    run(acme)
+    assert "again at" not in acme.records(acme.head("dev") or "")["kalypso / schedule dev"][1]
+
+
 @pytest.mark.parametrize(
     ("action", "force", "after"),
     [
