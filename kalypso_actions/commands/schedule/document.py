@@ -198,13 +198,7 @@ def _record(given: tuple[ScheduleDecision, ScheduleRun], done: Done) -> CommitSt
     ]
     actions = {entry.action for entry in _entries(decision, done)}
     has_changes = any(item.proposed.has_changes for item in decision.proposals)
-    is_unsettled = (
-        decision.is_blocked
-        or plan.degraded
-        or done.pages
-        or actions
-        or has_changes
-    )
+    is_unsettled = decision.is_blocked or plan.degraded or done.pages or actions or has_changes
     # An open pull request says that a freeze has begun, and GitHub then no longer merges it.
     is_open = bool(actions - {"merged", "withdrawn"})
     closes_at = snapshot.closes_at if is_open else None
