@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kalypso_actions.commands.ci.command import ci
-from kalypso_actions.commands.poll.command import poll
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.ci import ci
+from kalypso_actions.commands.poll import poll
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CiInputs, PollInputs, ScheduleInputs
 from tests.commands.chain import documents

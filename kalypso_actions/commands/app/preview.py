@@ -20,7 +20,7 @@ from kalypso_actions.commands.app.environment import (
 )
 from kalypso_actions.commands.app.render import AppRepositories, AppTree, compute_release
 from kalypso_actions.commands.app.source_files import OpenPlace
-from kalypso_actions.commands.preview.command import show_comparison
+from kalypso_actions.commands.preview import show_comparison
 from kalypso_actions.commands.preview.document import PreviewDiffs, compared_commits, findings_of
 from kalypso_actions.commands.preview.reading import ChangedBranch, PreviewRequest, request_of_job
 from kalypso_actions.commands.shared.context import CommandContext, visibility_of

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kalypso_actions.clients.github.merging import Enabled, Merged, Refused
-from kalypso_actions.commands.schedule.command import run_digest
+from kalypso_actions.commands.schedule import run_digest
 from kalypso_actions.commands.schedule.decision import Proposal, ScheduleDecision
 from kalypso_actions.commands.schedule.details import Arrivals, WriteDetails
 from kalypso_actions.commands.schedule.reading import BranchProposals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.cd import cd
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.report.chain_document import CdDocument

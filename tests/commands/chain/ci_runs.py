@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.ci.command import ci
+from kalypso_actions.commands.ci import ci
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_actions.report.chain_document import CiDocument

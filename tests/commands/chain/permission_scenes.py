@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.check_promote.command import check_promote
-from kalypso_actions.commands.ci.command import ci
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.ci import ci
 from kalypso_actions.commands.notify import notify
 from kalypso_actions.commands.observe import observe
-from kalypso_actions.commands.poll.command import poll
+from kalypso_actions.commands.poll import poll
 from kalypso_actions.commands.preview import preview
 from kalypso_actions.commands.preview_comment import preview_comment
 from kalypso_actions.commands.registry import Level
 from kalypso_actions.commands.rollback import rollback
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.start_schedule import start_schedule
 from kalypso_actions.inputs.chain import (

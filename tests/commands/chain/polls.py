@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from kalypso_actions.commands.poll.command import poll
+from kalypso_actions.commands.poll import poll
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.shared.schedule_sources import PresentInputs, read_inputs

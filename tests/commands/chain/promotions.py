@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.check_promote.command import check_promote
+from kalypso_actions.commands.check_promote import check_promote
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file

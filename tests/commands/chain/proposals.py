@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.report.schedule_document import ScheduleDocument

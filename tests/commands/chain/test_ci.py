@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.ci.command import ci
+from kalypso_actions.commands.ci import ci
 from tests.breaks import breaks, turned
 from tests.commands.chain import documents
 from tests.commands.chain.ci_runs import cd, document, problems, run, warnings
@@ -155,7 +155,7 @@ def test_a_removed_template_fails_where_it_is_used(acme: Organisation) -> None:
 @breaks(
     "an old problem of one environment stops the commit everywhere",
     turned(
-        "kalypso_actions.commands.ci.environment_checks._EnvironmentCheck.result",
+        "kalypso_actions.commands.ci._EnvironmentCheck.result",
         "self._faults_before(after.faults)",
         "None",
     ),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kalypso_actions.commands.ci.command import ci
+from kalypso_actions.commands.ci import ci
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import CiInputs
 from kalypso_sandbox import Fault

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.check_promote.command import check_promote
+from kalypso_actions.commands.check_promote import check_promote
 from kalypso_actions.commands.registry import (
     CHAIN,
     COMMANDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.poll.repairs import Repairs
+from kalypso_actions.commands.poll import Repairs
 from tests.breaks import breaks, returning, turned
 from tests.commands.chain.cd_runs import DEV, change_main, document
 from tests.commands.chain.cd_runs import run as promote

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.poll.repairs import Repairs
+from kalypso_actions.commands.poll import Repairs
 from kalypso_actions.errors import UsageError
 from kalypso_actions.promotion.start_records import UNREAD
 from kalypso_actions.report.chain_document import PollDocument

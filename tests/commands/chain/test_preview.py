@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from kalypso_actions.commands.preview import command
+from kalypso_actions.commands import preview as command
 from kalypso_actions.commands.preview.reading import ChangedBranch, PreviewRequest
 from kalypso_actions.errors import KalypsoError, Problem, UsageError
 from kalypso_actions.inputs.chain import PreviewInputs

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.check_promote.command import check_promote
-from kalypso_actions.commands.poll.command import poll
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.check_promote import check_promote
+from kalypso_actions.commands.poll import poll
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.errors import UsageError
 from kalypso_actions.inputs.chain import CdInputs, CheckPromoteInputs, PollInputs, ScheduleInputs
 from kalypso_actions.promotion.start_records import cd_context, schedule_context, starting
@@ -34,7 +34,7 @@ COMMANDS: list[tuple[Callable[..., Any], type[Any], dict[str, Any]]] = [
 
 @breaks(
     "a command does not check its start",
-    turned("kalypso_actions.commands.poll.command.poll", "checked_start(context)", "None"),
+    turned("kalypso_actions.commands.poll.poll", "checked_start(context)", "None"),
     case="poll",
 )
 @pytest.mark.parametrize(("command", "model", "given"), COMMANDS)
@@ -58,12 +58,12 @@ def cd_by(acme: Organisation, job: Job, commit: str, **inputs: Any) -> Any:
 
 @breaks(
     "a bot leaves promoted-from empty",
-    turned("kalypso_actions.commands.cd.command._check_start", "not inputs.promoted_from", "False"),
+    turned("kalypso_actions.commands.cd._check_start", "not inputs.promoted_from", "False"),
     case="empty",
 )
 @breaks(
     "a bot allows a rollback",
-    turned("kalypso_actions.commands.cd.command._check_start", "inputs.allow_rollback", "False"),
+    turned("kalypso_actions.commands.cd._check_start", "inputs.allow_rollback", "False"),
     case="rollback",
 )
 @pytest.mark.parametrize("job", [BY_BOT, AGAIN_BY_BOT], ids=["started", "again"])
@@ -131,7 +131,7 @@ def test_a_recorded_start_by_a_bot(acme: Organisation) -> None:
 
 @breaks(
     "a bot allows removals",
-    turned("kalypso_actions.commands.schedule.command._checked", "inputs.allow_removals", "False"),
+    turned("kalypso_actions.commands.schedule._checked", "inputs.allow_removals", "False"),
 )
 def test_what_a_bot_may_not_ask_of_schedule(acme: Organisation) -> None:
     given: dict[str, Any] = {"environment": "dev", "allow_removals": "true"}

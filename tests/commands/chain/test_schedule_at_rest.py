@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.schedule import command
+from kalypso_actions.commands import schedule as command
 from kalypso_actions.promotion.start_records import schedule_context
 from kalypso_actions.report.schedule_document import ScheduleDocument
 from tests.commands.chain import documents, polls

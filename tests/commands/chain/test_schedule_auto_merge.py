@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.commands.cd.command import cd
+from kalypso_actions.commands.cd import cd
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_sandbox import Fault

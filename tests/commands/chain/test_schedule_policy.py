@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.rollback import rollback
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.commands.schedule.writes import ScheduleWrites
 from kalypso_actions.commands.shared.policy_entry import read_closed
 from kalypso_actions.commands.shared.result import CommandResult

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kalypso_actions.commands.cd.command import cd
-from kalypso_actions.commands.schedule.command import schedule
+from kalypso_actions.commands.cd import cd
+from kalypso_actions.commands.schedule import schedule
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.inputs.chain import CdInputs, ScheduleInputs
