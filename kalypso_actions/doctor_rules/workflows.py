@@ -22,7 +22,7 @@ from kalypso_actions.doctor_rules.check import (
 )
 from kalypso_actions.doctor_rules.repositories import NEXT_ENVIRONMENT
 from kalypso_actions.errors import Finding
-from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS
+from kalypso_actions.inputs.chain import DEFAULT_CLUSTER_REPORTS, NAMES_OF_SOURCES
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.federated_credentials import MAX_CREDENTIALS
 from kalypso_actions.model.github import SettingNames
@@ -258,13 +258,6 @@ OPTIONAL_NAMES: Final = frozenset(
     {NEXT_ENVIRONMENT, "KALYPSO_RECORD", "KALYPSO_RECORD_PUBLIC", "KALYPSO_WEBHOOK"}
 )
 """Annotations can replace this name; `repositories.promotion_checks` reports the result."""
-
-NAMES_OF_SOURCES: Final[Mapping[str, frozenset[str]]] = {
-    DEFAULT_CLUSTER_REPORTS: frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"}),
-    "commit-statuses": frozenset({"KALYPSO_STATUS_AUTHORS"}),
-    "argocd": frozenset({"KALYPSO_ARGOCD_SERVERS", "KALYPSO_ARGOCD_TOKENS"}),
-}
-"""The variables and secrets that only one source of cluster reports needs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ read options: they come from the action's inputs or the environment.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
@@ -165,6 +166,20 @@ class ClusterSources(Inputs):
     azure_credentials: Annotated[
         Secret, Option("JSON of a service principal with a secret, instead of OIDC.")
     ] = EMPTY
+
+
+SECRETS_OF_SOURCES: Final[Mapping[str, tuple[str, ...]]] = {
+    "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
+    "azure-credentials": ("AZURE_CREDENTIALS",),
+}
+"""The environment variables of the secrets among these inputs."""
+
+NAMES_OF_SOURCES: Final[Mapping[str, frozenset[str]]] = {
+    DEFAULT_CLUSTER_REPORTS: frozenset({"AZURE_CLIENT_ID", "AZURE_TENANT_ID", "AZURE_SCOPES"}),
+    "commit-statuses": frozenset({"KALYPSO_STATUS_AUTHORS"}),
+    "argocd": frozenset({"KALYPSO_ARGOCD_SERVERS", "KALYPSO_ARGOCD_TOKENS"}),
+}
+"""GitHub's variables and secrets that only one source needs, for `kalypso doctor`."""
 
 
 class ClusterReportsInputs(ClusterSources, ChainInputs):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.inputs.chain import GitHubInputs
+from kalypso_actions.inputs.chain import SECRETS_OF_SOURCES, GitHubInputs
 from kalypso_actions.inputs.values import Option
 
 Model = TypeVar("Model", bound=GitHubInputs)
@@ -28,8 +29,7 @@ SECRETS: Final[Mapping[str, tuple[str, ...]]] = {
     "app-private-key": ("KALYPSO_APP_PRIVATE_KEY",),
     "git-credentials": ("KALYPSO_GIT_CREDENTIALS",),
     "chart-credentials": ("KALYPSO_CHART_CREDENTIALS",),
-    "argocd-tokens": ("KALYPSO_ARGOCD_TOKENS",),
-    "azure-credentials": ("AZURE_CREDENTIALS",),
+    **SECRETS_OF_SOURCES,
     "database-password": ("KALYPSO_DATABASE_PASSWORD",),
     "api-token": ("KALYPSO_API_TOKEN",),
     "azure-client-id": ("AZURE_CLIENT_ID",),
@@ -45,8 +45,7 @@ SECRET_VARIABLES: Final = (
     *SECRETS["app-private-key"],
     *SECRETS["git-credentials"],
     *SECRETS["chart-credentials"],
-    *SECRETS["argocd-tokens"],
-    *SECRETS["azure-credentials"],
+    *chain.from_iterable(SECRETS_OF_SOURCES.values()),
     *SECRETS["database-password"],
     *SECRETS["api-token"],
 )
