@@ -21,8 +21,12 @@ from kalypso_actions.commands.shared.local_context import (
     find_control_plane,
 )
 from kalypso_actions.commands.shared.looks.branches import normal_folder
+from kalypso_actions.commands.shared.reading.base_history import passed_commits
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
-from kalypso_actions.commands.shared.reading.control_plane import read_control_plane
+from kalypso_actions.commands.shared.reading.control_plane import (
+    EnvironmentReading,
+    read_control_plane,
+)
 from kalypso_actions.commands.shared.reading.document_reader import SharedReader
 from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.reading.snapshot import main_position, read_snapshot
@@ -30,12 +34,14 @@ from kalypso_actions.commands.shared.record import ask_record
 from kalypso_actions.commands.status import status
 from kalypso_actions.comparison import Mask
 from kalypso_actions.errors import KalypsoError, UsageError
+from kalypso_actions.fleet.named_branches import main_base
 from kalypso_actions.inputs.chain import RecordedInputs, StatusInputs
 from kalypso_actions.inputs.local import ReportInputs
 from kalypso_actions.inputs.paths import is_folder
 from kalypso_actions.inputs.reading import checked_inputs, collect_inputs, secrets_of
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
-from kalypso_actions.model.kinds import GitOpsRepo
+from kalypso_actions.model.history import BranchPosition
+from kalypso_actions.model.kinds import BaseRepo, GitOpsRepo
 from kalypso_actions.model.layout import gitops_folder
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import repository_key, web_page
@@ -102,17 +108,29 @@ def report(
         names: dict[timeline.Key, str] = {}
         scopes: list[FleetScope | None] = []
         snapshots: list[Snapshot] = []
+        bases: dict[str, BaseRepo] = {}
+        ahead: dict[str, int] = {}
         for name in in_order(plane.environments):
             try:
-                snapshot, plan = _add(collection, plane, name, merged, inputs, context)
+                environment = plane.environment(name)
+                snapshot, plan, position = _add(
+                    collection, plane, environment, merged, inputs, context
+                )
             except KalypsoError as error:
                 collection.add_unreadable(name, error.problems)
             else:
                 scopes.append(scope_of(plan.fleet, snapshot))
                 snapshots.append(snapshot)
+                base = main_base(environment.own) if environment.promoted_commit else None
+                if base and position and position.ahead is not None:
+                    bases[name], ahead[name] = base, position.ahead
                 names |= _target_names(plan)
         title = inputs.title or f"Fleet of {plane.name}"
-        of_fleet = fleet_findings((), scopes, plane.environments, snapshots)
+        repositories = plane.reader.repositories
+        passed = passed_commits(
+            plane.environments, bases, ahead, repositories, plane.place, plane.main
+        )
+        of_fleet = fleet_findings(passed, scopes, plane.environments, snapshots)
         document = collection.document(title, now, pipeline(), of_fleet)
     if observed:
         document = _with_record(document, observed, names)
@@ -148,14 +166,13 @@ def _target_names(plan: Plan) -> TargetNames:
 def _add(
     collection: ReportCollection,
     plane: ControlPlanePlace,
-    name: str,
+    environment: EnvironmentReading,
     merged: MergedTrees,
     inputs: ReportInputs,
     context: LocalContext,
-) -> tuple[Snapshot, Plan]:
-    """Add an environment; return what was read and planned."""
-    environment = plane.environment(name)
-    reader, declared = plane.reader, plane.environments[name]
+) -> tuple[Snapshot, Plan, BranchPosition | None]:
+    """Add an environment; return what was read and planned, and the position of its commit."""
+    reader, declared = plane.reader, plane.environments[environment.name]
     scheduler = inputs.scheduler or declared.scheduler
     control_plane = read_control_plane(
         environment, reader, promoted_commit=plane.commit_of(environment)
@@ -173,13 +190,14 @@ def _add(
         context.progress,
     )
     findings = settled(plan.findings, documents_of(snapshot))
+    position = main_position(snapshot, reader)
     collection.add(
         dataclasses.replace(plan, findings=findings),
         scheduler or DEFAULT_SCHEDULER,
-        main_position(snapshot, plane.reader),
+        position,
         merged.of(plan),
     )
-    return snapshot, plan.without_contents()
+    return snapshot, plan.without_contents(), position
 
 
 def _write(folder: Path, document: ReportDocument) -> None:

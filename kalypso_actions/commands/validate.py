@@ -17,6 +17,7 @@ from kalypso_actions.commands.shared.local_context import (
     check_given_sources,
     check_manifest_folders,
 )
+from kalypso_actions.commands.shared.reading.base_history import passed_commits
 from kalypso_actions.commands.shared.reading.base_trees import unreadable_branches
 from kalypso_actions.commands.shared.reading.control_plane import (
     find_environments,
@@ -89,6 +90,7 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         )
         if clone:
             findings = (*at_newer(findings, clone.newer), *_older_commit(clone, readings))
+        passed = _passed_commits(branches, readings, positions, clone, reader)
         of_workflows = _workflow_faults(branches, clone, reader)
         workloads = (item.reading for item in registered.values() if item.reading)
         of_manifests = check_manifest_folders(
@@ -104,6 +106,7 @@ def _validate_branches(inputs: ValidateInputs, context: LocalContext) -> Validat
         (
             *read.findings,
             *findings,
+            *passed,
             *of_workflows,
             *of_sources,
         ),
@@ -282,6 +285,41 @@ def _position(
         return None
     branch = main.revision.branch if main else ""
     return reader.repositories.position(repository, branch or base.source.branch, base.commit)
+
+
+def _passed_commits(
+    branches: ControlPlaneBranches,
+    readings: Iterable[Reading],
+    positions: Iterable[BranchPosition | None],
+    clone: CurrentClone | None,
+    reader: Reader,
+) -> tuple[Finding, ...]:
+    """Return the findings of commits that environments have, and the ones before them never had.
+
+    A branch of the clone that is behind its remote one may lack the promotion.
+    """
+    of_reading = {id(each): item for each, item in zip(readings, positions, strict=True) if item}
+    known = {name: of_reading.get(id(own)) for name, own in branches.own.items()}
+    ahead = {name: item.ahead for name, item in known.items() if item and item.ahead is not None}
+    behind = {item.where.branch for item in clone.branches_behind() if item.where} if clone else ()
+    bases = {
+        name: base
+        for name, own in branches.own.items()
+        if name in ahead and own.revision.branch not in behind and (base := main_base(own))
+    }
+    main = branches.main.revision if branches.main else None
+    if main is None:
+        return ()
+    return tuple(
+        passed_commits(
+            branches.environments,
+            bases,
+            ahead,
+            reader.repositories,
+            main.repository,
+            main.branch,
+        )
+    )
 
 
 def _absent_commit(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kalypso_actions.errors import Finding
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document, promotion_policy
@@ -91,6 +91,24 @@ def older_commit(base: BaseRepo, before: str, taken: int, own: Reading) -> Itera
             "base-commit-older",
             level="warning",
         )
+
+
+def commit_ahead(base: BaseRepo, before: Mapping[str, str]) -> Finding:
+    """Return the finding of a BaseRepo with a commit of main that no environment before it had.
+
+    `before` are their present commits. It is a warning, as what breaks nothing yet: the clusters
+    run what nobody has seen run.
+    """
+    commit, names = (base.commit or "")[:7], " or ".join(before)
+    have = " and ".join(f"{name} names {commit[:7]}" for name, commit in before.items())
+    return Finding(
+        f"BaseRepo {base.name!r} names the commit {commit}, which has never been in {names}, the "
+        f"environment before this one: {have}, which is older",
+        base.commit_where or base.where,
+        f"promote {commit} to {names} first, or write commit: {next(iter(before.values()))}",
+        "base-commit-ahead",
+        level="warning",
+    )
 
 
 def has_kind(reading: Reading, kind: str) -> bool:

@@ -10,6 +10,7 @@ from kalypso_actions.commands.cd.reading import CdReading
 from kalypso_actions.commands.shared.environment_branch import REPLACES, EnvironmentBranch
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.labels import WITHDRAWN
+from kalypso_actions.commands.shared.reading.base_history import OVERRIDE
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.change_titles import ChangeKind, ChangeMeaning, harmless
 from kalypso_actions.model.github import CommitStatus, Relation
@@ -35,7 +36,6 @@ from kalypso_actions.report.markdown import marker
 MESSAGE: Final = "Promoting Commit_Id to the environment"
 """The message is upstream's."""
 
-OVERRIDE: Final = "Kalypso-Override"
 """The trailer that names who passed over the environment's policy, and why."""
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from kalypso_actions.clients.github import GitHubError, commits, statuses
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.local_context import CurrentClone
+from kalypso_actions.commands.shared.reading.base_history import passed_commits
 from kalypso_actions.commands.shared.reading.base_trees import ReadableBaseTrees
 from kalypso_actions.commands.shared.reading.control_plane import (
     environments_among,
@@ -41,6 +42,7 @@ from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import split
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.validation import validate_branches, validate_change
+from kalypso_actions.promotion.environments import previous_of
 from kalypso_actions.promotion.statuses import context as status_context
 
 DEPENDABOT: Final = "dependabot[bot]"
@@ -287,6 +289,7 @@ def read_sides(
         warnings = sides.warnings(name)[:known]
         findings_after.warnings += sides.warnings(name)[known:]  # of what only the head names
         findings_after.warnings += sides.older(base, head)
+        findings_after.warnings += sides.passed(name, base, head, new, others)
         environments.append(
             EnvironmentSides(name, base or _absent(head), head or _absent(base), promoted, warnings)
         )
@@ -432,6 +435,35 @@ class _SideReader:
             taken = distance(url, main.commit, before)
             if taken and not distance(url, before, main.commit):
                 yield from older_commit(main, before, taken, own)
+
+    def passed(
+        self,
+        name: str,
+        base: Side | None,
+        head: Side | None,
+        environments: Environments,
+        others: Mapping[str, Reading],
+    ) -> Iterator[Finding]:
+        """Yield the finding of a change to a commit of main that no environment before has had."""
+        change, repositories = self.change, self.reader.repositories
+        own = main_base(head.snapshot.own) if head and head.snapshot else None
+        if change.is_main or not own or own.commit == (base.promoted_commit if base else None):
+            return
+        bases = {name: own}
+        for each in previous_of(name, environments):
+            former = main_base(others[each]) if each in others else None
+            bases |= {each: former} if former else {}
+        ahead = {
+            each: position.ahead
+            for each, item in bases.items()
+            if item.commit and len({item.commit for item in bases.values()}) > 1
+            if (position := repositories.position(change.url, change.main, item.commit))
+            and position.ahead is not None
+        }
+        heads = {name: change.head}
+        yield from passed_commits(
+            environments, bases, ahead, repositories, change.url, change.main, heads
+        )
 
     def _side(self, environment: Environment, commit: str) -> Side:
         change = self.change

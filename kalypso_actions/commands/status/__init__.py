@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
 from urllib.parse import quote, urlencode
@@ -11,6 +11,7 @@ from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch
 from kalypso_actions.commands.shared.policy_entry import closed_by
+from kalypso_actions.commands.shared.reading.base_history import passed_commits
 from kalypso_actions.commands.shared.reading.base_trees import named_commit, read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
 from kalypso_actions.commands.shared.record import ask, record_branch
@@ -25,13 +26,14 @@ from kalypso_actions.commands.status.read import (
 )
 from kalypso_actions.comparison.differences import assignment_names, manifest_entries
 from kalypso_actions.compliance import ClusterReports
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.errors import Finding, KalypsoError
+from kalypso_actions.fleet.named_branches import main_base
 from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import ActiveRun, CommitView, OpenIssue
-from kalypso_actions.model.kinds import Environment
+from kalypso_actions.model.kinds import BaseRepo, Environment
 from kalypso_actions.model.promotion_policy import policy_path
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
@@ -91,8 +93,27 @@ def status(
         ci=ci.state if ci else "",
         waits=summary.waits_of_main(),
         environments=entries,
-        warnings=ProblemEntry.all_of(chain_gaps(environments)),
+        warnings=ProblemEntry.all_of(
+            (*chain_gaps(environments), *_passed_commits(read, environments, context))
+        ),
     )
+
+
+def _passed_commits(
+    read: Pipeline, environments: Mapping[str, Environment], context: CommandContext
+) -> Iterator[Finding]:
+    """Yield the findings of commits that the environments before have never had."""
+    head = read.control_plane.heads.get(read.main)
+    bases: dict[str, BaseRepo] = {}
+    ahead: dict[str, int] = {}
+    for item in read.environments:
+        base = main_base(item.reading.own) if item.reading else None
+        commit = read.control_plane.commits.get(item.promoted_commit)
+        if head and commit and base:
+            bases[item.environment.name] = base
+            ahead[item.environment.name] = head.length - commit.length
+    url = context.url(context.control_plane)
+    yield from passed_commits(environments, bases, ahead, context.repositories, url, read.main)
 
 
 def _with_since(

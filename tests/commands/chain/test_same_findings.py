@@ -7,23 +7,16 @@ the local commands read the same repositories by git.
 from __future__ import annotations
 
 import json
-import os
 import random
-import re
-import tempfile
-from contextlib import chdir
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from kalypso_actions.errors import KalypsoError
 from kalypso_actions.model.promotion_policy import POLICY_API, POLICY_FILE, POLICY_KIND
-from kalypso_actions.report.chain_document import ChainDocument
-from tests.command_line import call_kalypso
 from tests.commands.chain import ci_runs, documents, previews, proposals
+from tests.commands.chain.findings import Finding, found, local, of_chain
 from tests.commands.chain.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, Organisation
-from tests.git_repositories import git
 
 API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
@@ -96,14 +89,6 @@ FAULTS_OF_MAIN: Final[dict[str, tuple[str, str]]] = {
     ),
 }
 """The same for main."""
-
-Finding = tuple[str, str, str]
-"""The code, the file with the line, and the text."""
-
-ENVIRONMENT: Final = re.compile(r"^(dev|stage|dev, stage): ")
-"""ci and preview begin the text of a finding with the environments that have it."""
-
-FILE: Final = re.compile(r"(?:https?://\S+: )?(\S+\.yaml:\d+)(?: \(branch \w+\))?")
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(9))])
@@ -220,41 +205,6 @@ def test_a_gitops_branch_that_does_not_exist(
     document = local(acme, "validate", "--control-plane", CONTROL_PLANE)
     assert [item["code"] for item in document["warnings"]] == ["gitops-branch-unreadable"]
     assert local(acme, "validate")["warnings"] == []
-
-
-def of_chain(document: ChainDocument) -> set[Finding]:
-    return found(json.loads(document.to_json()))
-
-
-def found(*documents: dict[str, Any]) -> set[Finding]:
-    """Return the problems and warnings of documents."""
-    return {
-        (item["code"], place(item["where"]), said(item["message"]))
-        for document in documents
-        for level in ("problems", "warnings")
-        for item in document[level]
-    }
-
-
-def said(message: str) -> str:
-    """Return a text without the environments, and without the origin of the files in it."""
-    return FILE.sub(r"\1", ENVIRONMENT.sub("", message))
-
-
-def place(where: dict[str, Any] | None) -> str:
-    return f"{where['path']}:{where['line']}" if where else ""
-
-
-def local(acme: Organisation, *arguments: object) -> dict[str, Any]:
-    """Run a command in a new clone of the control plane; return its document."""
-    clone = Path(tempfile.mkdtemp(dir=acme.folder))
-    git(clone, "clone", "--quiet", str(acme.sandbox.git(CONTROL_PLANE).git_dir), ".")
-    git(clone, "remote", "set-url", "origin", acme.url())
-    variables = {"PATH": os.environ["PATH"], **acme.sandbox.environment(acme.token)}
-    with chdir(clone):
-        done = call_kalypso(*arguments, "--json", variables=variables)
-    document: dict[str, Any] = json.loads(done.stdout)
-    return document
 
 
 def told_locally(acme: Organisation) -> dict[str, set[Finding]]:

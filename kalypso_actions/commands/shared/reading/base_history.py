@@ -10,10 +10,14 @@ from typing import Final, Protocol
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
-from kalypso_actions.errors import KalypsoError
+from kalypso_actions.commands.shared.reading.repositories import Repositories
+from kalypso_actions.errors import Finding, KalypsoError
+from kalypso_actions.fleet.named_branches import commit_ahead
 from kalypso_actions.model.documents import FILE_MODE
 from kalypso_actions.model.history import FileVersion, HistoryCommit
+from kalypso_actions.model.kinds import BaseRepo, Environment
 from kalypso_actions.promotion.base_repo import BaseDocument, base_document
+from kalypso_actions.promotion.environments import is_in_circle, previous_of
 from kalypso_actions.sources.objects import read_objects
 from kalypso_actions.sources.source_tree import YAML_SUFFIXES, normalize, within
 
@@ -21,20 +25,29 @@ CHUNK: Final = 100
 LARGEST_CHUNK: Final = 5000
 """One request reads the contents of `CHUNK` commits at first, later of at most `LARGEST_CHUNK`."""
 
+MOST_COMMITS: Final = 2000
+"""The commits of an environment's branch in which `passed_commits` looks for promotions."""
+
 FILE_MODES: Final = frozenset({FILE_MODE, "100755"})
+
+OVERRIDE: Final = "Kalypso-Override"
+"""The trailer by which cd records that a person has passed over a policy, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class BaseWrite:
     """A commit of an environment's branch that changes the commit of main that the branch names.
 
-    `promoted_commit` is None if it removes that commit. `author` is the name in the commit.
+    `promoted_commit` is None if it removes that commit. `author` is the name in the commit, and
+    `merged` the commits that it merges.
     """
 
     environment_commit: str
     promoted_commit: str | None
     at: datetime
     author: str
+    message: str = ""
+    merged: tuple[str, ...] = ()
 
 
 class ReadBlobs(Protocol):
@@ -64,6 +77,112 @@ def read_base_writes(
         url, normalize(folder), path if document else "", base.promoted_commit, read_blobs
     )
     return trail.writes(remotes.history(url, head), main)
+
+
+def passed_commits(
+    environments: Mapping[str, Environment],
+    bases: Mapping[str, BaseRepo],
+    ahead: Mapping[str, int],
+    repositories: Repositories,
+    url: str,
+    main: str,
+    heads: Mapping[str, str] | None = None,
+) -> Iterator[Finding]:
+    """Yield the finding of each environment with a commit that none before it has ever had.
+
+    `bases` are the BaseRepos named main by environment, and `ahead` how many commits main has that
+    the environment lacks. `heads` are commits to read instead of the heads of branches.
+
+    An environment that was rolled back, or that has passed over the commit, has named it or a newer
+    one before. A person who overrides a policy with cd says why in the commit. Nothing is said
+    where a commit, or the whole history of a branch, is not known, as in a shallow clone.
+    """
+    for name, base in bases.items():
+        before = [each for each in previous_of(name, environments) if each != name]
+        own = environments[name]
+        if not before or own.is_first or is_in_circle(own, environments) or not base.commit:
+            continue
+        if not all(each in bases and name in ahead for each in before):
+            continue
+        if any(ahead[name] >= ahead.get(each, 0) for each in before):
+            continue
+        position = repositories.position(url, main, base.commit)
+        if position is None or position.ahead is None:
+            continue  # it is not on main, which is a finding of its own
+        try:
+            older = repositories.ancestors(url, own.control_plane.branch, base.commit)
+            writes = _branch_writes(own, older, repositories, url, (heads or {}).get(name, ""))
+            is_meant = writes is not None and any(
+                _overrides(write, own, repositories, url)
+                for write in writes
+                if write.promoted_commit == base.commit
+            )
+            if not is_meant and all(
+                _never_had(base.commit, environments[each], bases[each], older, repositories, url)
+                for each in before
+            ):
+                yield commit_ahead(base, {each: bases[each].commit or "" for each in before})
+        except KalypsoError:
+            continue  # the finding of the branch that cannot be read says so
+
+
+def _never_had(
+    commit: str,
+    before: Environment,
+    base: BaseRepo,
+    older: Container[str],
+    repositories: Repositories,
+    url: str,
+) -> bool:
+    """Whether the branch of an environment has always named `older` commits than this one."""
+    writes = _branch_writes(before, older, repositories, url)
+    named = {write.promoted_commit for write in writes or ()} | {base.commit}
+    return writes is not None and all(
+        each is None or (each != commit and each in older) for each in named
+    )
+
+
+def _branch_writes(
+    environment: Environment,
+    main: Container[str],
+    repositories: Repositories,
+    url: str,
+    head: str = "",
+) -> list[BaseWrite] | None:
+    """Return all writes on the first-parent line of a branch, down to `main`; None if it is cut."""
+    place = environment.control_plane
+    files = repositories.open(url, branch=place.branch, commit=head or None)
+    base = read_base_file(files, place.path)
+
+    def read_blobs(ids: Collection[str]) -> Mapping[str, bytes]:
+        return repositories.blobs(url, place.branch, ids)
+
+    line: list[HistoryCommit] = []
+    for commit in repositories.history(url, place.branch, MOST_COMMITS, head):
+        if commit.id in main:
+            break
+        line.append(commit)
+    if not line or not (line[-1].parents == () or line[-1].parents[0] in main):
+        return None
+    trail = _Trail(
+        url,
+        normalize(place.path),
+        base.where.path if base.text else "",
+        base.promoted_commit,
+        read_blobs,
+    )
+    return list(trail.writes(iter(line), ()))
+
+
+def _overrides(
+    write: BaseWrite, environment: Environment, repositories: Repositories, url: str
+) -> bool:
+    """Whether a write, or the commit that it merges, says who has passed over a policy."""
+    messages = [write.message]
+    for merged in write.merged:
+        line = repositories.history(url, environment.control_plane.branch, 1, merged)
+        messages += (commit.message for commit in line)
+    return any(f"\n{OVERRIDE}: " in message for message in messages)
 
 
 def _document(url: str, path: str, content: bytes) -> BaseDocument | None:
@@ -106,7 +225,14 @@ class _Trail:
                 before = self._before(chunk, index)
                 if before != self._promoted_commit:
                     named = self._promoted_commit
-                    yield BaseWrite(commit.id, named, commit.date, commit.author)
+                    yield BaseWrite(
+                        commit.id,
+                        named,
+                        commit.date,
+                        commit.author,
+                        commit.message,
+                        commit.parents[1:],
+                    )
                 self._promoted_commit = before
 
     def _before(self, chunk: Sequence[HistoryCommit], index: int) -> str | None:

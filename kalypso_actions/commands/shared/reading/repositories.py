@@ -196,17 +196,22 @@ class Repositories:
             for commit in itertools.takewhile(lambda item: item.id in newer, line)
         )
 
-    def history(self, url: str, branch: str, most: int) -> Iterator[HistoryCommit]:
+    def history(
+        self, url: str, branch: str, most: int, commit: str = ""
+    ) -> Iterator[HistoryCommit]:
         """Yield the newest commits of a branch's first-parent line; nothing if it does not exist.
 
+        With a `commit` of the branch, the line of that commit.
         Raises KalypsoError, also for a folder without commits.
         """
         local = self._local(url, branch)
         if local is not None:
             return (
-                local.history(local.resolve(branch), most) if local.has_branch(branch) else iter(())
+                local.history(commit or local.resolve(branch), most)
+                if local.has_branch(branch)
+                else iter(())
             )
-        head = self._remotes.heads(url, [branch]).get(branch)
+        head = commit or self._remotes.heads(url, [branch]).get(branch)
         return itertools.islice(self._remotes.history(url, head), most) if head else iter(())
 
     def trees(self, url: str, branch: str, places: Sequence[TreePlace]) -> Mapping[TreePlace, str]:
