@@ -6,7 +6,7 @@ that restores a content begins a period, because the content in between was want
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -14,6 +14,7 @@ from kalypso_actions.observations.record import (
     BranchHead,
     DesiredLine,
     ObservationRecord,
+    RealLine,
     TargetKey,
 )
 
@@ -105,6 +106,70 @@ def desired_after(
         desired=_with(record.desired, environment, sorted(now_desired.values())),
         desired_before=_with(record.desired_before, environment, sorted(set(before))),
     )
+
+
+def with_superseded(
+    before: ObservationRecord, after: ObservationRecord, environment: str
+) -> ObservationRecord:
+    """Return the record after a look with the ended periods that clusters are still behind of.
+
+    These are the periods of each target from the oldest content that a cluster is behind with.
+    """
+    ended = {
+        (line.target, line.number): line
+        for table in (before.superseded, before.desired)
+        for line in table.get(environment, ())
+    }
+    for line in after.desired.get(environment, ()):
+        ended.pop((line.target, line.number), None)
+    known = replace(after, superseded={environment: tuple(ended.values())})
+    oldest: dict[TargetKey, int] = {}
+    for _, line, of_target in clusters_behind(known, environment):
+        number = next((each.number for each in of_target if each.content == line.content), None)
+        if number is not None:
+            target = of_target[0].target
+            oldest[target] = min(number, oldest.get(target, number))
+    kept = [
+        line
+        for (target, number), line in ended.items()
+        if target in oldest and number >= oldest[target]
+    ]
+    return replace(after, superseded=_with(before.superseded, environment, sorted(kept)))
+
+
+def clusters_behind(
+    record: ObservationRecord, environment: str
+) -> Iterator[tuple[str, RealLine, Sequence[DesiredLine]]]:
+    """Yield the cluster type and the line of each cluster that is behind, and its target's periods.
+
+    They are those that the record's newest files have, the oldest first.
+    """
+    periods: dict[TargetKey, dict[int, DesiredLine]] = {}
+    for table in (record.desired_before, record.superseded, record.desired):
+        for line in table.get(environment, ()):
+            periods.setdefault(line.target, {})[line.number] = line
+    wanted = {line.followed: line for line in record.desired.get(environment, ())}
+    for (name, cluster_type), lines in record.real.items():
+        for real in lines if name == environment else ():
+            desired = wanted.get(real.target or cluster_type)
+            if desired and real.relation == "behind" and real.status != "gone":
+                of_target = periods[desired.target]
+                yield cluster_type, real, [of_target[number] for number in sorted(of_target)]
+
+
+def behind_since(content: str, periods: Sequence[DesiredLine]) -> datetime:
+    """Return since when another content than this one is wanted: since the first period after it.
+
+    Of a content that none of the periods has, this is the beginning of the newest period.
+    """
+    after = periods[-1]
+    for period in reversed(periods):
+        if period.content == content:
+            break
+        after = period
+    else:
+        return periods[-1].since
+    return after.since
 
 
 def branches_after(

@@ -44,7 +44,7 @@ class Drift:
     """One thing that is not as wanted.
 
     `wanted` and `has` are versions, or commits without one; `changes` is the number of changes that
-    a cluster is behind. `since` is when the state began, for `behind` when the wanted one did.
+    a cluster is behind. `since` is when the state began, for `behind` when the first of them came.
     """
 
     kind: DriftKind
@@ -124,7 +124,7 @@ def _of_clusters(database: Database, at: datetime) -> Iterator[Drift]:
             yield Drift(
                 kind,
                 state.environment,
-                state.wanted_since if is_behind else state.since,
+                state.behind_since if is_behind else state.since,
                 state.cluster_type,
                 state.cluster,
                 state.target,

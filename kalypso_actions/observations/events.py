@@ -2,7 +2,7 @@
 
 began-failing   a cluster's configuration has failed since
 recovered       it is well after a failure
-behind          it has not run what it should for longer than `Thresholds.behind`
+behind          it lacks a change of what it should run for longer than `Thresholds.behind`
 off             it runs a content that its branch does not have
 gone, returned  its cluster is no longer reported; it is reported after it was gone
 edited-by-hand  a commit changed manifests in a platform's branch, and was no merge of Kalypso's
@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal, NamedTuple, get_args
 
 from kalypso_actions.model.cluster_reports import cluster_name
+from kalypso_actions.observations.desired import behind_since, clusters_behind
 from kalypso_actions.observations.record import (
     DesiredLine,
     ObservationRecord,
@@ -117,12 +118,10 @@ def due(
     def is_due(since: datetime, most: timedelta) -> bool:
         return last < since + most <= now
 
-    wanted = _wanted(record, environment)
-    for cluster_type, line in _real(record, environment):
-        desired = wanted.get(line.target or cluster_type)
-        is_behind = desired and line.status != "gone" and line.relation == "behind"
-        if desired and is_behind and is_due(desired.since, thresholds.behind):
-            yield _of_cluster("behind", environment, cluster_type, line, desired, desired.since)
+    for cluster_type, line, periods in clusters_behind(record, environment):
+        begun = behind_since(line.content, periods)
+        if is_due(begun, thresholds.behind):
+            yield _of_cluster("behind", environment, cluster_type, line, periods[-1], begun)
     for promotion in record.promotions.get(environment, ()):
         since = waiting_since(promotion)
         if since and is_due(since, thresholds.wait):
@@ -145,16 +144,12 @@ def _fallen_behind(
 ) -> Iterator[Event]:
     """Yield the clusters that went back, after the threshold, to what they ran earlier."""
     old = {(cluster_type, line.key): line for cluster_type, line in _real(before, environment)}
-    wanted = _wanted(after, environment)
-    for cluster_type, line in _real(after, environment):
+    for cluster_type, line, periods in clusters_behind(after, environment):
         known = old.get((cluster_type, line.key))
-        desired = wanted.get(line.target or cluster_type)
-        if not (known and desired) or line.status == "gone":
-            continue
-        has_fallen = known.relation == "current" and line.relation == "behind"
-        is_past = desired.since + thresholds.behind <= last  # else `due` yields it
-        if has_fallen and is_past and line.content != known.content:
-            yield _of_cluster("behind", environment, cluster_type, line, desired, line.since)
+        has_fallen = known and known.relation == "current" and line.content != known.content
+        is_past = behind_since(line.content, periods) + thresholds.behind <= last
+        if has_fallen and is_past:  # else `due` yields it
+            yield _of_cluster("behind", environment, cluster_type, line, periods[-1], line.since)
 
 
 def _cluster_events(
@@ -279,5 +274,4 @@ def _real(record: ObservationRecord, environment: str) -> Iterator[tuple[str, Re
 
 def _wanted(record: ObservationRecord, environment: str) -> Mapping[str, DesiredLine]:
     """Return what each target should run, by the field `target`, or by the cluster type."""
-    lines = record.desired.get(environment, ())
-    return {str(line.target) if line.workload else line.name: line for line in lines}
+    return {line.followed: line for line in record.desired.get(environment, ())}

@@ -102,7 +102,8 @@ select s.name as environment, coalesce(t.name, r.follows) as target, c.name as c
     kalypso_hub.at(d.from_) at time zone 'utc' as desired_since, d.commit_id as desired_commit,
     greatest(d.number - o.number, 0) as changes_behind,
     rtrim(t.repository || '/' || t.branch || '/' || t.path, '/') as manifests_endpoint,
-    r.follows <> r.cluster_type as is_application
+    r.follows <> r.cluster_type as is_application,
+    kalypso_hub.at(coalesce(m.from_, d.from_)) at time zone 'utc' as behind_since
 from period p
 join reconciler r on r.id = p.reconciler
 join cluster c on c.id = r.cluster
@@ -119,6 +120,7 @@ left join lateral (
     where y.period = p.id order by o.from_ desc, o.number desc limit 1
 ) o on true
 left join version ov on ov.id = o.version
+left join desired m on m.target = o.target and m.number = o.number + 1
 where p.until is null;
 
 create view kalypso_hub.state as select * from kalypso_hub.every_state where is_application;
@@ -157,7 +159,8 @@ where not is_application and content <> '' and target <> '';
 -- What is not as it should be, also targets that no cluster reports.
 create view kalypso_hub.drift as
 select kind, environment, target, cluster, cluster_key, cluster_type, desired_version,
-    deployed_version, changes_behind, since, reason, gitops_commit, desired_commit,
+    deployed_version, changes_behind,
+    case kind when 'behind' then behind_since else since end as since, reason, gitops_commit, desired_commit,
     platform_environment, application, is_application
 from kalypso_hub.every_state
 cross join lateral (

@@ -361,11 +361,10 @@ class _Loader:
                 self._workspaces.put(line.workspace), line.application
             )
             workload = self._workloads.put(application, line.workload)
-        follows = str(line.target) if workload else line.name
         target = self._targets.put(
             environment,
             *line.target,
-            follows,
+            line.followed,
             self._environment(line.environment) if line.environment else environment,
             workload,
             line.name,
@@ -384,8 +383,8 @@ class _Loader:
             *(target, line.number, version, line.content, line.commit),
             *(line.configuration_commit, int(line.edited), _seconds(line.since), nth, until),
         )
-        self._touched_targets[target] = environment, follows
-        self._touched.add(_Pair(environment, follows, line.content))
+        self._touched_targets[target] = environment, line.followed
+        self._touched.add(_Pair(environment, line.followed, line.content))
 
     def _add_real(self, step: Step, text: str) -> None:
         line = parse_line(RealLine, text)

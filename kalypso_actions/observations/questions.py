@@ -29,7 +29,7 @@ class ClusterState:
     `deployed_version` and `gitops_commit` are those of the newest desired period that the content
     belongs to; without one, the version is "" and the commit is the reported one. `desired_version`
     is "" where nothing is wanted; what is wanted has been so since `wanted_since`, and has come
-    `changes_behind` changes after what runs.
+    `changes_behind` changes after what runs, the first of them at `behind_since`.
     """
 
     environment: str
@@ -49,6 +49,7 @@ class ClusterState:
     reason: str
     wanted_since: datetime | None = None
     changes_behind: int = 0
+    behind_since: datetime | None = None
 
     @property
     def cluster_name(self) -> str:
@@ -61,7 +62,7 @@ select e.name, r.cluster_type, c.spelled, r.name, coalesce(t.name, r.follows),
     coalesce(w.name, ''), t.id, coalesce(v.version, ''), coalesce(ov.version, ''),
     coalesce(ov.source_commit, ''), coalesce(o.commit_id, p.commit_id),
     d.content, p.content, p.relation, p.status, p.from_, p.reason, d.from_,
-    coalesce(d.number - o.number, 0)
+    coalesce(d.number - o.number, 0), coalesce(m.from_, d.from_)
 from period p
 join reconciler r on r.id = p.reconciler
 join cluster c on c.id = r.cluster
@@ -80,6 +81,7 @@ left join desired o on o.id = (
     order by x.from_ desc, x.number desc limit 1
 )
 left join version ov on ov.id = o.version
+left join desired m on m.target = o.target and m.number = o.number + 1
 where p.from_ <= ? and (p.until is null or p.until > ?) {only}
 order by e.position, e.name, r.cluster_type, c.key, r.name, r.follows
 """
@@ -135,14 +137,15 @@ def states(
     statement = STATES.format(only=only)
     for row in database.rows(statement, *[seconds_of(at)] * 4, *given):
         target, version, deployed, source, commit, wanted, content = row[6:13]
-        relation, status, since, reason, wanted_since, behind = row[13:]
+        relation, status, since, reason, wanted_since, behind, behind_since = row[13:]
         if wanted is not None and content:
             # The period has the relation to what was wanted last.
             is_current = content == wanted
             relation = "current" if is_current else "behind" if relation == "current" else relation
         of_target = *row[:6], tuple(names.get(target, ()))
         runs = version, deployed, source, commit, relation, status, at_second(since), reason
-        yield ClusterState(*(*of_target, *runs, at_second(wanted_since), behind))
+        of_wanted = at_second(wanted_since), behind, at_second(behind_since)
+        yield ClusterState(*(*of_target, *runs, *of_wanted))
 
 
 def _named(name: str, commits: int) -> tuple[str, ...]:

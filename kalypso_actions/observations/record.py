@@ -4,6 +4,7 @@ kalypso.record                        the format
 environments.tsv                      `RecordedEnvironment`
 desired/<environment>.tsv             `DesiredLine`, what the environment should run now
 desired-before/<environment>.tsv      `DesiredLine`, periods that ended before a look saw them
+superseded/<environment>.tsv          `DesiredLine`, ended periods that clusters are still behind of
 real/<environment>/<cluster type>.tsv `RealLine`, what each cluster runs
 promotions/<environment>.tsv          `PromotionLine`, the newest commits of main
 branches.tsv                          `BranchHead`, how far each branch has been read
@@ -98,6 +99,11 @@ class DesiredLine(NamedTuple):
         """The identity of the target in its environment."""
         return TargetKey(repository_key(self.repository), self.branch, self.path)
 
+    @property
+    def followed(self) -> str:
+        """What lines of clusters name: the target, or the cluster type of a platform's folder."""
+        return str(self.target) if self.workload else self.name
+
 
 class RealLine(NamedTuple):
     """What a cluster runs of a target since a time, and how its content relates to the desired one.
@@ -180,6 +186,7 @@ class ObservationRecord:
     environments: tuple[RecordedEnvironment, ...] = ()
     desired: Mapping[str, tuple[DesiredLine, ...]] = field(default_factory=dict)
     desired_before: Mapping[str, tuple[DesiredLine, ...]] = field(default_factory=dict)
+    superseded: Mapping[str, tuple[DesiredLine, ...]] = field(default_factory=dict)
     real: Real = field(default_factory=dict)
     promotions: Mapping[str, tuple[PromotionLine, ...]] = field(default_factory=dict)
     branches: tuple[BranchHead, ...] = ()
@@ -214,6 +221,7 @@ class ObservationRecord:
             environments=single("environments"),
             desired=of("desired"),
             desired_before=of("desired-before"),
+            superseded=of("superseded"),
             real={
                 (place.environment, place.cluster_type): lines
                 for place, lines in tables
@@ -234,6 +242,7 @@ class ObservationRecord:
         for folder, tables in (
             ("desired", self.desired),
             ("desired-before", self.desired_before),
+            ("superseded", self.superseded),
             ("promotions", self.promotions),
         ):
             for environment, lines in tables.items():
@@ -274,13 +283,14 @@ ROWS: Final[Mapping[str, type[Any]]] = MappingProxyType(
         "environments": RecordedEnvironment,
         "desired": DesiredLine,
         "desired-before": DesiredLine,
+        "superseded": DesiredLine,
         "real": RealLine,
         "promotions": PromotionLine,
         "branches": BranchHead,
         "observed": Observation,
     }
 )
-_DEPTHS: Final = {"desired": 2, "desired-before": 2, "promotions": 2, "real": 3}
+_DEPTHS: Final = {"desired": 2, "desired-before": 2, "superseded": 2, "promotions": 2, "real": 3}
 
 
 def place_of(path: str) -> Place | None:

@@ -169,8 +169,7 @@ class _Past:
             *((name, each[max(each)]) for (name, _), each in self.desired.items()),
             *self.found,
         ):
-            followed = str(desired.target) if desired.workload else desired.name
-            wanted.setdefault((environment, followed), []).append(desired)
+            wanted.setdefault((environment, desired.followed), []).append(desired)
         for (path, key, content), (line, until) in self.ended.items():
             now = self.real[path, key]
             has_it = now.content == content and now.status != "gone"

@@ -6,7 +6,10 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kalypso_actions.observations.drift import drift
 from kalypso_actions.observations.events import Thresholds, events_between
 from kalypso_actions.observations.record import (
     Observation,
@@ -15,7 +18,7 @@ from kalypso_actions.observations.record import (
     RecordedEnvironment,
 )
 from tests.observations.test_record import AT
-from tests.observations.told import GITOPS, Look, after_look
+from tests.observations.told import GITOPS, Look, after_look, told
 
 
 def told_behind(*looks: tuple[int, str, str]) -> list[int]:
@@ -41,13 +44,35 @@ def told_behind(*looks: tuple[int, str, str]) -> list[int]:
         pytest.param([(20, "b", "b"), (90, "b", "b"), (95, "b", "a")], [95], id="fell back"),
         pytest.param([(20, "b", "b"), (50, "b", "a"), (75, "b", "a")], [75], id="fell back early"),
         pytest.param([(60, "a", "a"), (80, "a", "a")], [], id="reverted"),
-        pytest.param([(60, "c", "a"), (90, "c", "a"), (125, "c", "a")], [125], id="wanted anew"),
+        pytest.param([(60, "c", "a"), (90, "c", "a"), (125, "c", "a")], [90], id="wanted anew"),
+        pytest.param([(40, "c", "b"), (90, "c", "b"), (105, "c", "b")], [105], id="half caught up"),
     ],
 )
 def test_a_cluster_behind_is_told_once(
     looks: list[tuple[int, str, str]], minutes: list[int]
 ) -> None:
     assert told_behind((0, "a", "a"), (10, "b", "a"), *looks) == minutes
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 2), st.integers(0, 3)), max_size=12))
+def test_the_clock_of_behind_begins_with_the_first_merge_that_a_cluster_lacks(
+    story: list[tuple[int, int, int]],
+) -> None:
+    """Also where merges come more often than a cluster may be behind, and in the tables."""
+    merged, runs, now = [0], 0, 0
+    looks, expected = [(0, "a", "a")], []
+    for minutes, merges, steps in story:
+        last, now = now, now + minutes
+        merged += [now] * min(merges, 1)
+        runs = min(runs + steps, len(merged) - 1)
+        looks.append((now, chr(ord("a") + len(merged) - 1), chr(ord("a") + runs)))
+        if runs + 1 < len(merged) and last < merged[runs + 1] + 60 <= now:
+            expected.append(now)
+    assert told_behind(*looks) == expected
+    tables = told(*(Look(at, {"large": want}, {"c1": f"{has} success"}) for at, want, has in looks))
+    assert [(each.kind, each.since) for each in drift(tables, AT + timedelta(minutes=now))] == [
+        ("behind", AT + timedelta(minutes=minute)) for minute in merged[runs + 1 : runs + 2]
+    ]
 
 
 @pytest.mark.parametrize(

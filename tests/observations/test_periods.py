@@ -228,7 +228,13 @@ def check_pruned(log: list[list[Step]], before: datetime) -> None:
             assert ask(less) == ask(whole)
 
 
-FILES = ("desired/dev.tsv", "desired-before/dev.tsv", "real/dev/small.tsv", "observed.tsv")
+FILES = (
+    "desired/dev.tsv",
+    "desired-before/dev.tsv",
+    "superseded/dev.tsv",
+    "real/dev/small.tsv",
+    "observed.tsv",
+)
 
 
 def check_tables(log: list[list[Step]], replay: Replay, chance: random.Random) -> None:

@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
 
-from kalypso_actions.observations.desired import BranchLook, desired_after
+from kalypso_actions.observations.desired import BranchLook, desired_after, with_superseded
 from kalypso_actions.observations.projection import Log, SqliteDatabase, Step, load
 from kalypso_actions.observations.real import Ancestry, Seen, Wanted, real_after
 from kalypso_actions.observations.record import (
@@ -108,9 +108,10 @@ def after_look(record: ObservationRecord, look: Look, last: int | None) -> Obser
     )
     observed = {each.environment: each for each in record.observed}
     observed[look.environment] = Observation(look.environment, now, True)
-    return replace(
-        after, real={**after.real, place: real}, observed=tuple(sorted(observed.values()))
+    after = with_superseded(
+        record, replace(after, real={**after.real, place: real}), look.environment
     )
+    return replace(after, observed=tuple(sorted(observed.values())))
 
 
 def _desired(look: Look, name: str, content: str) -> DesiredLine:

@@ -167,11 +167,11 @@ def answers(
         "drift": (
             "select kind, platform_environment, target, coalesce(cluster_key, ''),"
             " coalesce(cluster_type, ''), coalesce(desired_version, ''),"
-            " coalesce(deployed_version, left(gitops_commit, 7), '') from drift",
+            " coalesce(deployed_version, left(gitops_commit, 7), ''), since from drift",
             [
                 (
                     *(each.kind, each.environment, each.target, each.cluster.lower()),
-                    *(each.cluster_type, each.wanted, each.has),
+                    *(each.cluster_type, each.wanted, each.has, each.since),
                 )
                 for each in drift(tables, at)
                 if each.kind not in {"stale", "edited-by-hand", "proposal-open"}

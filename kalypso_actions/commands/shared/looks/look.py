@@ -31,7 +31,12 @@ from kalypso_actions.commands.shared.record import RecordBranch, push_of_records
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.object_ids import is_commit_id
 from kalypso_actions.model.writes import Push
-from kalypso_actions.observations.desired import BranchLook, branches_after, desired_after
+from kalypso_actions.observations.desired import (
+    BranchLook,
+    branches_after,
+    desired_after,
+    with_superseded,
+)
 from kalypso_actions.observations.events import Event, Thresholds, due, events_between
 from kalypso_actions.observations.promotions import promotions_after
 from kalypso_actions.observations.real import Seen, Wanted, real_after
@@ -302,7 +307,7 @@ def _with_environment(
         real.pop(key, None)
         if lines:
             real[key] = lines
-    after = replace(after, real=real)
+    after = with_superseded(record, replace(after, real=real), name)
     if after == record:
         return record
     return replace(after, branches=branches_after(record, looks))
