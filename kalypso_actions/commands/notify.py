@@ -358,9 +358,7 @@ def _is_here(repo: GitOpsRepo, context: CommandContext) -> bool:
     here, url = context.runtime.job.repository, repo.target.repo
     if repository_key(url) == repository_key(context.url(here)):
         return True
-    server = repository_key(context.github.server.server_url)
-    is_on_server = repository_key(url).partition("/")[0] == server
-    return is_on_server and repositories.is_same(
+    return context.is_here(url) and repositories.is_same(
         context.github, context.repository(url, repo.where), here
     )
 

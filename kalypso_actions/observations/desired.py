@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.observations.record import (
     BranchHead,
     DesiredLine,
     ObservationRecord,
     RealLine,
     TargetKey,
+    parse_line,
 )
 
 
@@ -108,6 +110,66 @@ def desired_after(
     )
 
 
+def with_present_names(
+    record: ObservationRecord, environment: str, names: Mapping[tuple[str, str], str]
+) -> ObservationRecord:
+    """Return the record of an environment after repositories were renamed: targets stay the same.
+
+    `names` are the present URLs by the keys of the former ones, and by branch.
+    """
+    known = {line.target[:2] for line in record.desired.get(environment, ())}
+    names = {
+        (key, branch): url
+        for (key, branch), url in names.items()
+        if (repository_key(url), branch) not in known
+    }
+    targets: dict[str, str] = {}
+
+    def of(tables: Mapping[str, tuple[DesiredLine, ...]]) -> dict[str, tuple[DesiredLine, ...]]:
+        lines = []
+        for line in tables.get(environment, ()):
+            present = names.get(line.target[:2], line.repository)
+            lines.append(line._replace(repository=present))
+            targets[str(line.target)] = str(lines[-1].target)
+        return _with(tables, environment, sorted(lines))
+
+    if names.keys().isdisjoint(known):
+        return record
+    return replace(
+        record,
+        desired=of(record.desired),
+        desired_before=of(record.desired_before),
+        superseded=of(record.superseded),
+        real={
+            place: tuple(
+                sorted(
+                    line._replace(target=targets.get(line.target, line.target)) for line in lines
+                )
+            )
+            if place[0] == environment
+            else lines
+            for place, lines in record.real.items()
+        },
+    )
+
+
+def renames(
+    removed: Iterable[str], added: Iterable[str]
+) -> Iterator[tuple[DesiredLine, DesiredLine]]:
+    """Yield the lines of a change that differ by their repository alone: it was renamed.
+
+    Raises ValueError for a line that does not parse.
+    """
+    nameless = {
+        line._replace(repository=""): line
+        for line in (parse_line(DesiredLine, text) for text in removed)
+    }
+    for line in (parse_line(DesiredLine, text) for text in added if nameless):
+        before = nameless.get(line._replace(repository=""))
+        if before and before.target != line.target:
+            yield before, line
+
+
 def with_superseded(
     before: ObservationRecord, after: ObservationRecord, environment: str
 ) -> ObservationRecord:
@@ -124,8 +186,8 @@ def with_superseded(
         ended.pop((line.target, line.number), None)
     known = replace(after, superseded={environment: tuple(ended.values())})
     oldest: dict[TargetKey, int] = {}
-    for _, line, of_target in clusters_behind(known, environment):
-        number = next((each.number for each in of_target if each.content == line.content), None)
+    for _, real, of_target in clusters_behind(known, environment):
+        number = next((each.number for each in of_target if each.content == real.content), None)
         if number is not None:
             target = of_target[0].target
             oldest[target] = min(number, oldest.get(target, number))
@@ -153,8 +215,8 @@ def clusters_behind(
         for real in lines if name == environment else ():
             desired = wanted.get(real.target or cluster_type)
             if desired and real.relation == "behind" and real.status != "gone":
-                of_target = periods[desired.target]
-                yield cluster_type, real, [of_target[number] for number in sorted(of_target)]
+                of_target = sorted(periods[desired.target].items())
+                yield cluster_type, real, [period for _, period in of_target]
 
 
 def behind_since(content: str, periods: Sequence[DesiredLine]) -> datetime:

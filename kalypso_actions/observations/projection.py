@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from kalypso_actions.errors import KalypsoError, Location
 from kalypso_actions.model.cluster_reports import cluster_name
+from kalypso_actions.observations.desired import renames
 from kalypso_actions.observations.record import (
     DesiredLine,
     Observation,
@@ -31,7 +32,7 @@ from kalypso_actions.observations.record import (
     parse_line,
 )
 
-LOADER: Final = 1
+LOADER: Final = 2
 """The version of this module: another one loads everything anew."""
 
 _UNSTORABLE: Final = re.compile(r"((?<!\\)(?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})")
@@ -211,6 +212,14 @@ class _Table:
             self._changed.add(key)
         return known[0]
 
+    def rename(self, old: Row, new: Row) -> bool:
+        """Give a row another key; return whether it exists, and no other one has that key."""
+        if old not in self.rows or new in self.rows:
+            return False
+        self.rows[new] = self.rows.pop(old)
+        self._changed.add(new)
+        return True
+
     def write(self) -> None:
         """Write the rows."""
         new, changed = [], []
@@ -218,10 +227,11 @@ class _Table:
             if number >= self._first_new:
                 new.append((number, *key, *values))
             elif key in self._changed:
-                changed.append((*values, number))
+                changed.append((*key, *values, number))
         self._database.insert(self._name, ("id", *self._key, *self._values), new)
         if changed:
-            settings = ", ".join(f"{column} = ?" for column in self._values)
+            columns = *self._key, *self._values
+            settings = ", ".join(f"{column} = ?" for column in columns)
             statement = f"update {self._name} set {settings} where id = ?"  # noqa: S608 - names of this module
             self._database.each(statement, changed)
 
@@ -321,12 +331,30 @@ class _Loader:
         by_kind: dict[str, list[Step]] = {}
         for step in steps:
             by_kind.setdefault(step.place.kind, []).append(step)
+        for step in by_kind.get("desired", ()):
+            for old, new in renames(step.removed, step.added):
+                self._rename(self._environment(step.place.environment), old, new)
         for kind, add in self._adders.items():
             for step in by_kind.get(kind, ()):
                 for text in step.added:
                     add(self, step, _UNSTORABLE.sub("\\1\ufffd", text) if "\\u" in text else text)
         if len(self._periods) > MOST_PENDING:
             self._write_periods(only_ended=True)
+
+    def _rename(self, environment: int, old: DesiredLine, new: DesiredLine) -> None:
+        """Let the target of a renamed repository, and what follows it, stay the same."""
+        is_known = self._targets.rename((environment, *old.target), (environment, *new.target))
+        if not (is_known and old.workload):
+            return
+        for key in list(self._reconcilers.rows):
+            if (key[1], key[4]) == (environment, old.followed):
+                self._reconcilers.rename(key, (*key[:4], new.followed))
+        self._touched = {
+            pair._replace(follows=new.followed)
+            if (pair.environment, pair.follows) == (environment, old.followed)
+            else pair
+            for pair in self._touched
+        }
 
     def _environment(self, name: str) -> int:
         known = self._environments.rows.get((name,))

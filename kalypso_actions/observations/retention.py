@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from kalypso_actions.observations.desired import renames
 from kalypso_actions.observations.record import (
     FORMAT,
     FORMAT_FILE,
@@ -57,7 +58,7 @@ def pruned(log: Iterable[LogCommit], before: datetime) -> list[Files]:
             table = tables.setdefault(path, set())
             table.difference_update(removed)
             table.update(added)
-            past.add(path, added, is_later=begin is not None)
+            past.add(path, removed, added, is_later=begin is not None)
         if begin is not None:
             later.append(_Compressed(_files(tables, changes)))
     begin = _files(tables, tables) if begin is None else begin
@@ -115,8 +116,10 @@ class _Past:
     found: list[tuple[str, DesiredLine]] = field(default_factory=list)
     """By environment, what a later look found to be wanted since an earlier time."""
 
-    def add(self, path: str, added: Iterable[str], *, is_later: bool) -> None:
-        """Add the lines that a commit brings."""
+    def add(
+        self, path: str, removed: Iterable[str], added: Iterable[str], *, is_later: bool
+    ) -> None:
+        """Add the lines that a commit takes away and brings."""
         kind = path.partition("/")[0]
         if kind == "real":
             for line in (parse_line(RealLine, text) for text in added):
@@ -126,6 +129,9 @@ class _Past:
                     self._add_real(path, line)
         elif kind in {"desired", "desired-before"}:
             environment = _environment(path)
+            if kind == "desired" and not is_later:
+                for old, new in renames(removed, added):
+                    self._rename(environment, old, new)
             for wanted in (parse_line(DesiredLine, text) for text in added):
                 if is_later:
                     if wanted.since <= self.before:
@@ -133,6 +139,27 @@ class _Past:
                     continue
                 self.desired.setdefault((environment, wanted.target), {})[wanted.number] = wanted
                 self.named[environment, wanted.target, wanted.name, wanted.workload] = wanted
+
+    def _rename(self, environment: str, old: DesiredLine, new: DesiredLine) -> None:
+        """Give what is known of a target the new name of its repository."""
+        periods = self.desired.pop((environment, old.target), {})
+        self.desired[environment, new.target] = {
+            number: line._replace(repository=new.repository) for number, line in periods.items()
+        }
+        for name in [each for each in self.named if each[:2] == (environment, old.target)]:
+            line = self.named.pop(name)._replace(repository=new.repository)
+            self.named[environment, new.target, name[2], name[3]] = line
+
+        def is_its(path: str, target: str) -> bool:
+            return target == old.followed and _environment(path) == environment
+
+        for path, key in [each for each in self.real if is_its(each[0], each[1][2])]:
+            real = self.real.pop((path, key))._replace(target=new.followed)
+            self.real[path, real.key] = real
+        for path, key, content in [each for each in self.ended if is_its(each[0], each[1][2])]:
+            ran, until = self.ended.pop((path, key, content))
+            ran = ran._replace(target=new.followed)
+            self.ended[path, ran.key, content] = ran, until
 
     def _add_real(self, path: str, line: RealLine) -> None:
         known = self.real.get((path, line.key))

@@ -109,11 +109,15 @@ class CommandContext:
             return repository
         return f"{self.github.server.server_url}/{repository}"
 
+    def is_here(self, url: str) -> bool:
+        """Return whether a URL is that of a repository on this GitHub."""
+        server, _, path = repository_key(url).partition("/")
+        return server == repository_key(self.github.server.server_url) and bool(owner_of(path))
+
     def repository(self, url: str, where: Location | None = None) -> str:
         """Return `owner/name` of a URL on this GitHub. Raises KalypsoError for another server."""
         url = normal_url(url)
-        server, _, path = repository_key(url).partition("/")
-        if server != repository_key(self.github.server.server_url) or not owner_of(path):
+        if not self.is_here(url):
             raise KalypsoError(
                 f"{url} is no repository of {self.github.server.server_url}",
                 where,

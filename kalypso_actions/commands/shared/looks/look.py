@@ -22,6 +22,7 @@ from kalypso_actions.commands.shared.looks.read import (
     AskedSources,
     EnvironmentTargets,
     Reported,
+    former_urls,
     read_environments,
     reported_of,
 )
@@ -30,11 +31,13 @@ from kalypso_actions.commands.shared.reading.repositories import Repositories
 from kalypso_actions.commands.shared.record import RecordBranch, push_of_records, read_record
 from kalypso_actions.errors import KalypsoError, Problem
 from kalypso_actions.model.object_ids import is_commit_id
+from kalypso_actions.model.urls import repository_key
 from kalypso_actions.model.writes import Push
 from kalypso_actions.observations.desired import (
     BranchLook,
     branches_after,
     desired_after,
+    with_present_names,
     with_superseded,
 )
 from kalypso_actions.observations.events import Event, Thresholds, due, events_between
@@ -90,8 +93,11 @@ def read_look(
     Raises KalypsoError if main cannot be read.
     """
     environments = read_environments(context.reader, context.url(context.control_plane))
-    asked = AskedSources(reports)
-    reported = [each for environment in environments for each in reported_of(environment, asked)]
+    former = former_urls(context, record, environments)
+    asked = AskedSources(reports, former)
+    reported = [
+        each for environment in environments for each in reported_of(environment, asked, former)
+    ]
     repos = {each.name: each.gitops_repos for each in environments}
     promotions = read_promotions(context, repos.keys(), record, repos)
     problems = [problem for each in environments for problem in each.problems]
@@ -121,20 +127,21 @@ class ComparedLooks:
 def compare(
     branch: RecordBranch,
     looks: Sequence[Look],
-    repositories: Repositories,
+    context: CommandContext,
     thresholds: Thresholds,
     message: str,
 ) -> ComparedLooks:
     """Compare looks with the newest record. Raises KalypsoError if that cannot be read."""
     head, before = read_record(branch)
-    records, warnings = after_looks(before, looks, repositories, thresholds)
-    steps = [before, *records]
+    renamed = _with_present_names(before, looks[0].environments, context)
+    records, warnings = after_looks(renamed, looks, context.repositories, thresholds)
+    steps = [before, renamed, *records]
     happened = [
         event
         for old, new in itertools.pairwise(steps)
         for event in events_between(old, new, thresholds)
     ]
-    write = push_of_records(branch, head, before, records, message)
+    write = push_of_records(branch, head, before, steps[1:], message)
     return ComparedLooks(head, records[-1], write, warnings, tuple(happened) if write else ())
 
 
@@ -154,15 +161,26 @@ def record_looks(
     known = [compared] if compared else []
 
     def attempt() -> tuple[ComparedLooks, str]:
-        now = (
-            known.pop()
-            if known
-            else compare(branch, looks, context.repositories, thresholds, message)
-        )
+        now = known.pop() if known else compare(branch, looks, context, thresholds, message)
         commit = branch.carry_out(now.write, looks[-1].at) if now.write else now.head
         return now, commit
 
     return while_others_write(attempt, context)
+
+
+def _with_present_names(
+    record: ObservationRecord, environments: Sequence[EnvironmentTargets], context: CommandContext
+) -> ObservationRecord:
+    """Return the record with the present names of repositories that were renamed."""
+    former = former_urls(context, record, environments)
+    for environment in environments:
+        names = {
+            (repository_key(old), place.branch): place.url
+            for place in environment.places
+            for old in former.get((repository_key(place.url), place.branch), ())
+        }
+        record = with_present_names(record, environment.name, names)
+    return record
 
 
 def after_looks(
@@ -209,7 +227,7 @@ def _read_branches(
                 ids = {part.commit for part in reported.parts if is_commit_id(part.commit)}
                 commits.setdefault(reported.place.key, set()).update(ids)
     read: dict[PlaceKey, ReadBranch] = {}
-    for place in (*(each.targets for each in environment.platform), *environment.applications):
+    for place in environment.places:
         try:
             found = read_branch(repositories, record, place, sorted(commits.get(place.key, ())))
         except KalypsoError as error:
@@ -359,7 +377,7 @@ def _seen(reported: Iterable[Reported], read: ReadBranches) -> Mapping[str, list
 def _wanted(environment: EnvironmentTargets, read: ReadBranches) -> Mapping[str, dict[str, Wanted]]:
     """Return what each target should run, by cluster type, and by `*` for applications."""
     wanted: dict[str, dict[str, Wanted]] = {"*": {}}
-    for place in (*(each.targets for each in environment.platform), *environment.applications):
+    for place in environment.places:
         branch = read[place.key]
         for line in place.targets:
             if line.target in branch.wanted:

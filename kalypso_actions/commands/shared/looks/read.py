@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from kalypso_actions.clients.github import repositories
+from kalypso_actions.clients.github.errors import GitHubError
 from kalypso_actions.commands.shared.cluster_reports import (
     MOST_COMMITS,
     AddedReports,
     environment_tree,
     observe,
 )
+from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.looks.branches import BranchTargets, normal_folder
 from kalypso_actions.commands.shared.reading.base_trees import read_base_tree
 from kalypso_actions.commands.shared.reading.control_plane import (
@@ -43,8 +47,8 @@ from kalypso_actions.model.documents import RevisionFiles
 from kalypso_actions.model.kinds import DeploymentTarget, Environment, Fleet, GitOpsRepo
 from kalypso_actions.model.layout import RECONCILER_FILE, gitops_folder
 from kalypso_actions.model.tree import BaseTree
-from kalypso_actions.model.urls import repository_key
-from kalypso_actions.observations.record import DesiredLine
+from kalypso_actions.model.urls import owner_of, repository_key
+from kalypso_actions.observations.record import DesiredLine, ObservationRecord
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.promotion.environments import in_order
 from kalypso_actions.sources.yaml_documents import parse_yaml
@@ -83,6 +87,50 @@ class EnvironmentTargets:
     problems: tuple[Problem, ...] = ()
     is_complete: bool = True
     gitops_repos: tuple[GitOpsRepo, ...] = ()
+
+    @property
+    def places(self) -> Sequence[BranchTargets]:
+        """All branches with their targets."""
+        return *(each.targets for each in self.platform), *self.applications
+
+
+FormerUrls = Mapping[BranchKey, Sequence[str]]
+"""By the key of a repository and a branch, URLs of the repository before it was renamed."""
+
+
+def former_urls(
+    context: CommandContext, record: ObservationRecord, environments: Iterable[EnvironmentTargets]
+) -> FormerUrls:
+    """Return the former URLs that the record has of the repositories of environments.
+
+    GitHub redirects a former name by the id of the repository, unless somebody else has taken the
+    name. Raises GitHubError for a rate limit.
+    """
+    named = {
+        (repository_key(place.url), place.branch)
+        for environment in environments
+        for place in environment.places
+    }
+    branches = {branch for _, branch in named}
+    found: dict[BranchKey, list[str]] = {}
+    for url, branch, _ in record.branches:
+        if branch in branches and (repository_key(url), branch) not in named:
+            present = repository_key(context.url(_present_name(context, url))), branch
+            if present in named:
+                found.setdefault(present, []).append(url)
+    return found
+
+
+def _present_name(context: CommandContext, url: str) -> str:
+    """Return the present name of a repository; "" for one elsewhere, or that cannot be read."""
+    if not owner_of(context.control_plane) or not context.is_here(url):
+        return ""
+    try:
+        return repositories.get(context.github, context.repository(url)).name
+    except GitHubError as error:
+        if error.status not in repositories.UNREADABLE or error.limited:
+            raise
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +274,9 @@ Ask = Callable[[FollowedTree], "BranchAnswer | None"]
 """What clusters report of a branch; None for a branch that was not asked for."""
 
 
-def reported_of(environment: EnvironmentTargets, ask: Ask) -> Iterator[Reported]:
+def reported_of(
+    environment: EnvironmentTargets, ask: Ask, former: FormerUrls
+) -> Iterator[Reported]:
     """Yield what clusters report of each branch that holds targets of an environment."""
     platform: list[tuple[BranchAnswer, Mapping[BranchKey, Sequence[ChildKustomization]]]] = []
     for branch in environment.platform:
@@ -239,8 +289,10 @@ def reported_of(environment: EnvironmentTargets, ask: Ask) -> Iterator[Reported]
         answer = ask(FollowedTree(place.url, place.branch))
         if answer is not None:
             yield answer.of(place, reported_parts(answer.reports, tree))
+        key = repository_key(place.url)
+        keys = key, *map(repository_key, former.get((key, place.branch), ()))
         for of_platform, children in platform:
-            of_place = children.get((repository_key(place.url), place.branch), ())
+            of_place = [child for each in keys for child in children.get((each, place.branch), ())]
             nested = [each for each in child_reports(of_platform.reports, of_place) if each.objects]
             yield Reported(place, tuple(reported_parts(nested, tree)))
 
@@ -261,8 +313,9 @@ class BranchAnswer:
 class AskedSources:
     """Asks each source once for all branches, or for each branch where it can do no better."""
 
-    def __init__(self, reports: AddedReports) -> None:
+    def __init__(self, reports: AddedReports, former: FormerUrls) -> None:
         self._sources = reports.sources
+        self._former = former
         self._known: dict[FollowedTree, BranchAnswer] = {}
         self._of_fleet: dict[int, FleetAnswer | KalypsoError] = {}
 
@@ -276,12 +329,14 @@ class AskedSources:
         read: list[ClusterReport] = []
         problems: list[Problem] = []
         warnings: list[Problem] = []
-        for number, source in enumerate(self._sources):
+        others = self._former.get((repository_key(followed.repository_url), followed.branch), ())
+        trees = followed, *(dataclasses.replace(followed, repository_url=url) for url in others)
+        for (number, source), tree in itertools.product(enumerate(self._sources), trees):
             try:
                 if isinstance(source, FleetReports):
-                    read += self._fleet(number, source).of(followed)
+                    read += self._fleet(number, source).of(tree)
                 else:
-                    of_source, told = observe(source, followed)
+                    of_source, told = observe(source, tree)
                     read += of_source
                     warnings += told
             except KalypsoError as error:

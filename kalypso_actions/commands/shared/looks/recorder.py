@@ -20,7 +20,9 @@ from kalypso_actions.commands.shared.looks.promotions import read_promotions
 from kalypso_actions.commands.shared.looks.read import (
     BranchAnswer,
     EnvironmentTargets,
+    FormerUrls,
     Reported,
+    former_urls,
     read_environments,
     reported_of,
 )
@@ -142,12 +144,13 @@ class Recorder:
         if self._looks:
             url = context.url(context.control_plane)
             read = read_environments(context.reader, url, environments)
+        former = former_urls(context, record, read)
         now = context.runtime.now()
         looks = [
             Look(
                 at,
                 read,
-                [each for environment in read for each in _reported(environment, seen)],
+                [each for environment in read for each in _reported(environment, seen, former)],
                 branches_at=now,
                 is_whole=False,
             )
@@ -164,7 +167,9 @@ class Recorder:
 
 
 def _reported(
-    environment: EnvironmentTargets, seen: Mapping[Place, Sequence[ClusterReport]]
+    environment: EnvironmentTargets,
+    seen: Mapping[Place, Sequence[ClusterReport]],
+    former: FormerUrls,
 ) -> Iterator[Reported]:
     """Yield what a look has seen of an environment; a run asks for no application's branch."""
 
@@ -172,7 +177,7 @@ def _reported(
         place = repository_key(followed.repository_url), followed.branch, followed.folder
         return BranchAnswer(tuple(seen[place])) if place in seen else None
 
-    return reported_of(environment, ask)
+    return reported_of(environment, ask, former)
 
 
 def thresholds_of(inputs: EventInputs) -> Thresholds:
