@@ -20,10 +20,11 @@ What happens if …
   block`, nothing is proposed, and the run fails.
 - two GitOpsRepos differ: each has a proposal of its own. A branch that already has its content
   gets no pull request, and an open one is closed. The others are all pushed before the first pull
-  request is opened, and all are open before the first one is merged.
-- GitHub refuses a merge: the pull request stays open with a warning, the other merges and writes
-  follow, and the run succeeds. poll starts schedule again when the state of the pull request has
-  changed.
+  request is opened, and all are open before the first one is merged. Two that name one tree are a
+  problem, and the run ends before it plans.
+- GitHub refuses a merge: a refusal is the result of this write and no error. The pull request
+  stays open with a warning, the other merges and writes follow, and the run succeeds. poll starts
+  schedule again when the state of the pull request has changed.
 """
 
 from __future__ import annotations
