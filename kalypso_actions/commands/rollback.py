@@ -155,7 +155,7 @@ class RollbackRun:
         left = before.left if before else ""
         facts = RollbackFacts(
             name,
-            history.segments(),
+            history.segments,
             history.main,
             last_good=last_good(branch, history, context, without=left) or "",
             deployed=list(deployed_commits(branch, [target], context)) if target else (),

@@ -53,6 +53,9 @@ HEADER: Final = 100
 FETCHED_BLOBS: Final = 32
 """The number of blobs to fetch at once under a limit; only afterwards are their sizes known."""
 
+KEPT: Final = 1 << 16
+"""Bytes of the contents that a commit's files keep, for the few documents that are read again."""
+
 # A tree made by hand can contain paths that no checkout would write.
 UNSAFE_PATH: Final = re.compile(rb"(?:^|/)(?:\.{0,2}|\.[gG][iI][tT])(?:/|\Z)")
 _UNSAFE_REST: Final = rb"(?:[/\0]|\.(?:[/\0]|\.[/\0]|[gG][iI][tT][/\0]))"
@@ -96,6 +99,7 @@ class GitFiles:
         self._has_sizes = sizes and fetch_missing is None  # to list sizes, git would fetch blobs
         self._listing: TreeListing | None = None
         self._root = ""
+        self._kept: dict[str, bytes] = {}
 
     @property
     def repository(self) -> str:
@@ -160,6 +164,8 @@ class GitFiles:
         entries = self.entries()
         requested = [entries[path] for path in paths]
         ids = {entry.object_id for entry in requested}
+        if max_bytes is None and ids <= self._kept.keys():
+            return {entry.path: self._kept[entry.object_id] for entry in requested}
         try:
             contents = self._contents(ids, max_bytes)
             missing = sorted(ids - contents.keys())
@@ -173,6 +179,8 @@ class GitFiles:
             raise FilesTooLargeError(self._largest(requested)) from error
         if len(contents) < len(ids):
             raise self._lacks(min(ids - contents.keys()))
+        if _size(self._kept) + _size(contents) <= KEPT:
+            self._kept |= contents
         return {entry.path: contents[entry.object_id] for entry in requested}
 
     def _run(self, *arguments: str, stdin: bytes = b"", max_output: int) -> bytes:

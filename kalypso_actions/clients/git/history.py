@@ -50,6 +50,7 @@ class HistoryClone:
         self._whole = git_dir.with_suffix(".whole.git")
         self._connection = connection
         self._blobs: dict[str, bytes] = {}
+        self._ancestries: dict[str, Ancestry] = {}
 
     def line(self, commit: str) -> Iterator[HistoryCommit]:
         """Yield the first-parent line from a commit to its root, newest first.
@@ -71,13 +72,16 @@ class HistoryClone:
                 return
 
     def ancestry(self, commit: str) -> Ancestry:
-        """Return all ancestors of a commit. Raises KalypsoError."""
-        create_bare_repository(self._commits, object_format_of(commit))
-        # A server without filters also sends trees and blobs.
-        self._fetch(self._commits, "tree:0", commit)
-        output = self._run(self._commits, "rev-list", "--parents", commit)
-        rows = (line.split() for line in output.decode().splitlines())
-        return Ancestry(commit, {row[0]: tuple(row[1:]) for row in rows})
+        """Return all ancestors of a commit, which are read once. Raises KalypsoError."""
+        if commit not in self._ancestries:
+            create_bare_repository(self._commits, object_format_of(commit))
+            # A server without filters also sends trees and blobs.
+            self._fetch(self._commits, "tree:0", commit)
+            output = self._run(self._commits, "rev-list", "--parents", commit)
+            rows = (line.split() for line in output.decode().splitlines())
+            parents = {row[0]: tuple(row[1:]) for row in rows}
+            self._ancestries[commit] = Ancestry(commit, parents)
+        return self._ancestries[commit]
 
     def blobs(self, ids: Collection[str]) -> Mapping[str, bytes]:
         """Return the contents of blobs of this history by id. Raises KalypsoError."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Final, TypeVar
 
@@ -265,6 +266,8 @@ def rolled_back_from(
     What contains the commit may have come since; the commit itself counts once it is written again.
     Raises KalypsoError.
     """
+    if branch.promoted_commit == promoted_commit:
+        return False
     history = BaseHistory(branch, environments, context)
     is_left = False
     for write in history.writes():
@@ -293,7 +296,7 @@ def rolled_back_to(
     if not comes_back(promoted_commit, left_commits(current, past_commits, main), main):
         return None
     # Read the other branches only if they matter.
-    left = left_since_cuts(current, history.segments(), main)
+    left = left_since_cuts(current, history.segments, main)
     if not comes_back(promoted_commit, left, main):
         return None
     return commit_on_main(current, past_commits, main)
@@ -307,7 +310,7 @@ def last_good(
     It is the newest candidate that the chain ever posted `Deployed` for, also before the commit
     came a second time; None if there is none. Raises KalypsoError.
     """
-    candidates = list(rollback_candidates(history.segments(), history.main, without))
+    candidates = list(rollback_candidates(history.segments, history.main, without))
     for start in range(0, len(candidates), MOST_STATUSES):
         batch = candidates[start : start + MOST_STATUSES]
         deployed = deployed_commits(branch, batch, context)
@@ -358,8 +361,9 @@ class BaseHistory:
         folder = branch.environment.control_plane.path
         return read_base_writes(self._remotes, branch.url, branch.head, folder, self.main)
 
+    @cached_property
     def segments(self) -> list[list[str | None]]:
-        """Return the commits that the writes name, divided where the branch was cut from others."""
+        """The commits that the writes name, divided where the branch was cut from others."""
         return [
             [write.promoted_commit for write in segment]
             for _, segment in groupby(self.writes(), self.others_with)

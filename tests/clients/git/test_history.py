@@ -62,9 +62,13 @@ def test_a_merge_is_compared_with_its_first_parent(tmp_path: Path) -> None:
     second = commit(path, {"a.yaml": "2\n"})
     git(path, "merge", "--quiet", "--no-ff", "-m", "merge", "side")
     head = git(path, "rev-parse", "HEAD")
-    with remotes() as opened:
+    started = Counting()
+    with remotes(started) as opened:
         line = list(opened.history(f"file://{path}", head))
         ancestry = opened.ancestry(f"file://{path}", head)
+        started.calls.clear()
+        assert opened.ancestry(f"file://{path}", head) is ancestry
+        assert started.calls == []
     assert [commit.id for commit in line] == [head, second, first]
     assert line[0].parents == (second, side)
     assert line[0].changes.keys() == {"side.yaml"}
