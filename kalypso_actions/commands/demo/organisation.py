@@ -30,6 +30,7 @@ APPLICATION: Final = "application"
 OWNER: Final = "acme"
 CONTROL_PLANE: Final = f"{OWNER}/control-plane"
 GITOPS: Final = f"{OWNER}/gitops"
+MONITORING: Final = f"{OWNER}/monitoring"
 ENVIRONMENTS: Final = ("dev", "perf", "stage")
 
 SERVER: Final = "https://github.com/"

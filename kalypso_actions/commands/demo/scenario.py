@@ -8,7 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kalypso_actions.commands.demo.organisation import CONTROL_PLANE, cd_by_app, change
+from kalypso_actions.commands.demo.organisation import (
+    CONTROL_PLANE,
+    MONITORING,
+    cd_by_app,
+    change,
+)
 from kalypso_actions.commands.demo.scenario_runner import ScenarioRunner
 
 REGISTRATION: Final = "Register hello-world"
@@ -71,9 +76,10 @@ def hold(runner: ScenarioRunner) -> None:
     """A hold keeps a commit out of an environment."""
     hold_line = "promotion.yaml: holds: the network is slow, by ada"
     runner.push("dev", change("hold", runner.sandbox), "Hold dev", hold_line)
-    scheduled_again(runner, "dev")
+    runner.job("start-schedule", "dev", ends="started")
+    runner.job("schedule", "dev", ends="unchanged")
     files = change("join", runner.sandbox) | cd_by_app()
-    line = "dev goes on to perf and stage, perf to stage; cd uses the App"
+    line = "dev goes on to stage and perf; cd uses the App"
     commit = runner.push("main", files, "Add the environment perf", line)
     runner.job("ci", ends="promoted")
     runner.job("cd", "dev", ends="waiting")
@@ -82,24 +88,19 @@ def hold(runner: ScenarioRunner) -> None:
 
 def join(runner: ScenarioRunner) -> None:
     """An environment waits for two others."""
-    commit = runner.sandbox.git(CONTROL_PLANE).head("main") or ""
-    policy = change("join-policy", runner.sandbox)
-    runner.push("stage", policy, "Join", "promotion.yaml: requires: deployed: [dev, perf]")
-    scheduled_again(runner, "stage")
-    runner.push(
-        "dev", change("release", runner.sandbox), "Release dev", "promotion.yaml: holds: []"
-    )
-    scheduled_again(runner, "dev")
-    runner.start("poll")
-    runner.job("poll", ends="started")
-    runner.job("cd", "dev", ends="written")
-    runner.job("schedule", "perf", ends="created")  # poll found the new environment
-    merged_by_app(runner, "dev")
-    runner.job("cd", "perf", ends="written")
-    runner.job("cd", "stage", ends="waiting")
-    merged_by_app(runner, "perf", ends="updated")
-    runner.job("cd", "stage", ends="written")
-    merged_by_app(runner, "stage")
+    git = runner.sandbox.git(CONTROL_PLANE)
+    held = git.head("main") or ""
+    files, line = change("monitor-perf", runner.sandbox), "workload.yaml: an agent in perf"
+    runner.push("main", files, "Monitor perf", line, MONITORING)
+    (commit,) = git.commit(held).parents
+    for promoted, ends in ((held, "waiting"), (commit, "written")):
+        runner.start("cd", environment="perf", promoted_commit_id=promoted)
+        runner.job("cd", "perf", ends=ends)
+    # cd pushes with the App, and the push starts a second run of schedule.
+    runner.job("start-schedule", "perf", ends="started")
+    runner.job("schedule", "perf", ends="created, promoted")
+    runner.job("schedule", "perf", ends="unchanged, promoted")
+    merged(runner, "perf")
     deployed = ("success", "Deployed")
     runner.statuses(commit, dict.fromkeys(("dev", "perf", "stage"), deployed))
 
@@ -109,28 +110,18 @@ def going_back(runner: ScenarioRunner) -> None:
     runner.start("rollback", environment="stage", reason="the pages are slow")
     runner.job("rollback", "stage", ends="write")
     runner.job("schedule", "stage", ends="created, promoted")
-    runner.merge_proposal("stage")
-    runner.job("notify", ends="started")
-    runner.job("check-promote", "stage", ends="compliant")
-    (good,) = runner.sandbox.git(CONTROL_PLANE).commit("main").parents
+    merged(runner, "stage")
+    git = runner.sandbox.git(CONTROL_PLANE)
+    good = git.history("main", 3)[2]
     deployed = ("success", "Deployed")
     runner.statuses(good, {"dev": deployed, "stage": deployed})
 
 
-def merged_by_app(runner: ScenarioRunner, environment: str, *, ends: str = "created") -> None:
-    """Propose and merge what cd wrote with the App, whose push starts a second run of schedule."""
-    runner.job("start-schedule", environment, ends="started")
-    runner.job("schedule", environment, ends=f"{ends}, promoted")
-    runner.job("schedule", environment, ends="unchanged, promoted")
+def merged(runner: ScenarioRunner, environment: str, *, ends: str = "compliant") -> None:
+    """Merge the proposal, and let the clusters apply it; `ends` is the expected verdict."""
     runner.merge_proposal(environment)
     runner.job("notify", ends="started")
-    runner.job("check-promote", environment, ends="compliant")
-
-
-def scheduled_again(runner: ScenarioRunner, environment: str) -> None:
-    """Run what a push to an environment's branch starts; nothing but the policy has changed."""
-    runner.job("start-schedule", environment, ends="started")
-    runner.job("schedule", environment, ends="unchanged")
+    runner.job("check-promote", environment, ends=ends)
 
 
 def push_to_dev(runner: ScenarioRunner, name: str, message: str, line: str) -> None:
@@ -138,18 +129,14 @@ def push_to_dev(runner: ScenarioRunner, name: str, message: str, line: str) -> N
     runner.push("dev", change(name, runner.sandbox), message, line)
     runner.job("start-schedule", "dev", ends="started")
     runner.job("schedule", "dev", ends="created")
-    runner.merge_proposal("dev")
-    runner.job("notify", ends="started")
-    runner.job("check-promote", "dev", ends="compliant")
+    merged(runner, "dev")
 
 
 def promotion(runner: ScenarioRunner, environment: str, *, ends: str = "compliant") -> None:
     """Promote a commit of main to an environment; `ends` is the expected verdict."""
     runner.job("cd", environment, ends="written")
     runner.job("schedule", environment, ends="created, promoted")
-    runner.merge_proposal(environment)
-    runner.job("notify", ends="started")
-    runner.job("check-promote", environment, ends=ends)
+    merged(runner, environment, ends=ends)
 
 
 ACTS: Final[tuple[Callable[[ScenarioRunner], None], ...]] = (
