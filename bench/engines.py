@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.templates import TEMPLATES
-from kalypso_actions.platform_config.values import parse_value
+from kalypso_actions.platform_config.merging import parse_value
 from kalypso_actions.rendering.data import SharedConfig, TemplateData
 from kalypso_actions.rendering.manifests import TextManifest
 from kalypso_go.gotemplate import DEFAULT_LIMITS, Budget

@@ -61,7 +61,7 @@ RENDERING: Final = (
 )
 """Modules and packages that decide the bytes of rendered files, and the findings about them.
 
-These are all modules that `planning.unchanged.assignments`, which renders, imports, and those that
+These are all modules that `planning.unchanged`, which renders, imports, and those that
 they import themselves; a test compares the list with the imports.
 """
 

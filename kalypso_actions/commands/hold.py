@@ -14,19 +14,18 @@ from datetime import UTC
 
 from kalypso_actions.commands.cd.reading import check_on_main
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, person_of
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     checked_branch,
     read_promotion,
     while_the_branch_moves,
 )
-from kalypso_actions.commands.shared.policy_file import (
+from kalypso_actions.commands.shared.policy_entry import (
     PolicyFile,
     read_policy_file,
     short_reason,
 )
-from kalypso_actions.commands.shared.run_start import person_of
 from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.chain import HoldInputs, ReleaseInputs
 from kalypso_actions.model.layout import OWN_BRANCHES

@@ -14,7 +14,7 @@ from typing import Final
 
 from kalypso_actions.clients.github import commits, pull_requests, statuses, workflows
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     read_head,
@@ -28,7 +28,6 @@ from kalypso_actions.commands.shared.policy_entry import (
     statuses_between,
 )
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.schedule_sources import PresentInputs, read_inputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule

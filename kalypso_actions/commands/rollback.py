@@ -21,7 +21,7 @@ from kalypso_actions.commands.cd.reading import CdReading, check_on_main, read_f
 from kalypso_actions.commands.cd.writes import MESSAGE, CdWrites
 from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start, person_of
 from kalypso_actions.commands.shared.environment_branch import (
     BaseHistory,
     EnvironmentBranch,
@@ -34,13 +34,12 @@ from kalypso_actions.commands.shared.environment_branch import (
     while_the_branch_moves,
 )
 from kalypso_actions.commands.shared.own_statuses import own_statuses_of
-from kalypso_actions.commands.shared.policy_file import (
+from kalypso_actions.commands.shared.policy_entry import (
     PolicyFile,
     read_policy_file,
     short_reason,
 )
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start, person_of
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.inputs.chain import CdInputs, RollbackInputs
 from kalypso_actions.model.kinds import Environment

@@ -40,7 +40,7 @@ from kalypso_actions.planning.assignment_rendering import AssignmentRenderer, Pl
 from kalypso_actions.planning.config_checks import ConfigKeyReads
 from kalypso_actions.planning.fleet_checks.repositories import BASE_REPO_MISSING
 from kalypso_actions.planning.fleet_manifests import ManifestJudgement
-from kalypso_actions.planning.unchanged.assignments import RenderedAssignments, render_changed
+from kalypso_actions.planning.unchanged import RenderedAssignments, render_changed
 from kalypso_actions.platform_config.lint import (
     config_map_notes,
     config_map_problems,

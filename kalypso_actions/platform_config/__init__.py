@@ -6,6 +6,6 @@ platform.schemas_of(assignment)  # the texts of the JSON Schemas that apply
 """
 
 from kalypso_actions.platform_config.layers import ConfigChanges, PlatformConfig
-from kalypso_actions.platform_config.values import parse_value
+from kalypso_actions.platform_config.merging import parse_value
 
 __all__ = ["ConfigChanges", "PlatformConfig", "parse_value"]

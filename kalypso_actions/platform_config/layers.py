@@ -25,8 +25,7 @@ from kalypso_actions.platform_config.matching import (
     LabelMasks,
     matched_labels,
 )
-from kalypso_actions.platform_config.merging import Layers
-from kalypso_actions.platform_config.values import parse_value
+from kalypso_actions.platform_config.merging import Layers, parse_value
 
 AZURE_APP_CONFIG_PREFIX = "azure-app-config"
 

@@ -12,7 +12,7 @@ from kalypso_actions.model.kinds import PLATFORM_CONFIG_LABEL, ConfigMap
 from kalypso_actions.model.kubernetes_names import DATA_KEY
 from kalypso_actions.model.nearest import character_advice, character_faults
 from kalypso_actions.platform_config.layers import AZURE_APP_CONFIG_PREFIX
-from kalypso_actions.platform_config.values import bound_fault, parse_value
+from kalypso_actions.platform_config.merging import bound_fault, parse_value
 
 _SECRET_KEY: Final = re.compile(
     r"(?:password|passwd|passphrase|(?:api|access|account|private)key|secret|token)$"

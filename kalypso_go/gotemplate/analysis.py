@@ -230,7 +230,6 @@ CONDITION: Final = "if"
 PRINT: Final = "print a value"
 """The function of a use by an action that prints a field, perhaps in quotes."""
 
-_CONSTANTS: Final = (String, Number, Bool)
 _SAME_TEXT: Final = frozenset({"toString", "trim"})
 """The functions that leave most texts as they are."""
 

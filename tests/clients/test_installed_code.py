@@ -13,7 +13,7 @@ from kalypso_actions.clients import installed_code
 from kalypso_actions.clients.installed_code import DISTRIBUTION, RENDERING, code_digest
 
 ROOT = Path(__file__).parents[2]
-RENDERER = "kalypso_actions.planning.unchanged.assignments"
+RENDERER = "kalypso_actions.planning.unchanged"
 
 
 def file_of(module: str) -> Path | None:

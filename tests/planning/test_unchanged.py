@@ -19,7 +19,7 @@ from kalypso_actions.model.layout import README_FILE
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
 from kalypso_actions.planning.plan import Plan, PlanOptions
-from kalypso_actions.planning.unchanged.same_inputs import UnchangedFolders, unchanged_folders
+from kalypso_actions.planning.unchanged import UnchangedFolders, unchanged_folders
 from tests.breaks import breaks, turned
 from tests.builders import (
     cluster_type,
@@ -134,7 +134,7 @@ FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconc
 @breaks(
     "Templates do not decide files",
     turned(
-        "kalypso_actions.planning.unchanged.same_inputs._Inputs.of_cluster_type",
+        "kalypso_actions.planning.unchanged._Inputs.of_cluster_type",
         "self._common + _digest([item.name, names]) + templates",
         "self._common + _digest([item.name, names])",
     ),
@@ -142,7 +142,7 @@ FOREIGN = ("a/loose.txt", "bb/app1-web/notes.md", "bb/by-hand/a.yaml", "c/reconc
 @breaks(
     "the configuration does not decide files",
     turned(
-        "kalypso_actions.planning.unchanged.same_inputs._Inputs.of_cluster_type",
+        "kalypso_actions.planning.unchanged._Inputs.of_cluster_type",
         "own + self._config.of_cluster_type(item)",
         "own",
     ),
@@ -194,7 +194,7 @@ DIGESTS = json.loads(BASE.sources or b"")["inputs"]
 
 @breaks(
     "other code renders the same",
-    turned("kalypso_actions.planning.unchanged.same_inputs._Inputs.__init__", "code", "''"),
+    turned("kalypso_actions.planning.unchanged._Inputs.__init__", "code", "''"),
 )
 @breaks(
     "trees that others have changed are taken over",
@@ -244,7 +244,7 @@ def test_one_of_two_trees_is_not_as_written() -> None:
 @breaks(
     "a missing value is reported once",
     turned(
-        "kalypso_actions.planning.unchanged.assignments._record",
+        "kalypso_actions.planning.unchanged._record",
         "any(map(rendering.lacks_value, files.values()))",
         "not files",
     ),
@@ -261,7 +261,7 @@ def test_a_missing_value_is_reported_again_by_each_run() -> None:
 @breaks(
     "a failure is not looked for again",
     turned(
-        "kalypso_actions.planning.unchanged.assignments._record",
+        "kalypso_actions.planning.unchanged._record",
         "{place for place, item in rendered.items() if item.failure}",
         "set()",
     ),
@@ -277,7 +277,7 @@ def test_a_failure_is_reported_again_by_each_run() -> None:
 @breaks(
     "a registration whose assignments are doubtful is rendered in part",
     turned(
-        "kalypso_actions.planning.unchanged.assignments.render_changed",
+        "kalypso_actions.planning.unchanged.render_changed",
         "doubtful.isdisjoint(known)",
         "True",
     ),
@@ -396,7 +396,7 @@ def test_targets_may_have_no_file_of_a_kind() -> None:
 @breaks(
     "another target's folder counts as an unchanged one",
     turned(
-        "kalypso_actions.planning.unchanged.same_inputs._exact",
+        "kalypso_actions.planning.unchanged._exact",
         "set(folder.folders()) == paths",
         "folder.folders()",
     ),

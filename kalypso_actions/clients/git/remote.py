@@ -89,12 +89,10 @@ class RemoteRepositories:
         self._clones.clear()
         self._histories.clear()
 
-    def fetch(
-        self, url: str, *, branch: str = "", commit: str = "", fresh: bool = False
-    ) -> GitFiles:
+    def fetch(self, url: str, *, branch: str = "", commit: str = "") -> GitFiles:
         """Return the files of a commit or a branch, by default the default branch.
 
-        `fresh` reads the head of the branch again. Raises KalypsoError with advice.
+        Raises KalypsoError with advice.
         """
         clone = self._clone(url)
         if commit:
@@ -103,7 +101,7 @@ class RemoteRepositories:
         else:
             branch = branch or clone.default_branch("")
             check_branch(branch, url)
-            commit = clone.fetch_branch(branch, fresh=fresh)
+            commit = clone.fetch_branch(branch)
         return clone.files(url, commit)
 
     def history(self, url: str, commit: str) -> Iterator[HistoryCommit]:

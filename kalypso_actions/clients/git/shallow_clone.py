@@ -115,10 +115,10 @@ class ShallowClone:
             commits = self._connection.refs(self._git_dir, (ref, f"{ref}^{{}}"), kind="--tags")
             return commits.get(f"{ref}^{{}}") or commits.get(ref, "")
 
-    def fetch_branch(self, branch: str, *, fresh: bool) -> str:
-        """Return the commit of a branch's head; fetch it the first time, or if `fresh`."""
+    def fetch_branch(self, branch: str) -> str:
+        """Return the commit of a branch's head; fetch it the first time."""
         with self._lock:
-            if fresh or branch not in self._heads:
+            if branch not in self._heads:
                 self._fetch_branch(branch, f"the branch {branch!r}")
             return self._heads[branch]
 

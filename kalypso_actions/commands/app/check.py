@@ -30,10 +30,9 @@ from kalypso_actions.commands.app.environment import (
 from kalypso_actions.commands.app.platform import PlatformBranch, PlatformReports
 from kalypso_actions.commands.shared.carry_out import carry_out
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.hook import HookRun
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.watch import (
     FollowedBranch,
     Watch,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from kalypso_actions.clients.github import statuses
 from kalypso_actions.commands.app.environment import read_environments, read_main
 from kalypso_actions.commands.shared.carry_out import carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.app import AppCiInputs
 from kalypso_actions.model.writes import PostStatus, Write

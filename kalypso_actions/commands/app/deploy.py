@@ -36,7 +36,7 @@ from kalypso_actions.commands.app.render import AppRepositories, AppTree, comput
 from kalypso_actions.commands.app.source_files import OpenPlace
 from kalypso_actions.commands.shared.auto_merge import is_enabled_by_us, warnings_of_ended
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.labels import KALYPSO, PROMOTED, WITHDRAWN
 from kalypso_actions.commands.shared.own_proposals import (
@@ -47,7 +47,6 @@ from kalypso_actions.commands.shared.own_proposals import (
     while_others_write,
 )
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.gitops import proposal_decision
 from kalypso_actions.gitops.proposal_decision import (

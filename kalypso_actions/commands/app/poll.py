@@ -20,9 +20,8 @@ from kalypso_actions.commands.app.environment import (
     read_moment,
 )
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.proposal_decision import why_schedule
 from kalypso_actions.inputs.app import AppPollInputs

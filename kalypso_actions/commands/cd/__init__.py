@@ -25,7 +25,7 @@ from kalypso_actions.commands.cd.reading import (
 from kalypso_actions.commands.cd.writes import CdWrites
 from kalypso_actions.commands.shared.auto_merge import auto_merge_warnings
 from kalypso_actions.commands.shared.carry_out import Done, carry_out
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start, person_of
 from kalypso_actions.commands.shared.environment_branch import (
     checked_branch,
     read_promotion,
@@ -34,7 +34,6 @@ from kalypso_actions.commands.shared.environment_branch import (
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.own_statuses import latest_record, was_recorded
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
-from kalypso_actions.commands.shared.run_start import checked_start, person_of
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.writes import (

@@ -9,7 +9,7 @@ from typing import Literal
 from kalypso_actions.clients.github import commits, pull_requests
 from kalypso_actions.commands.cd.read_back import changes_for
 from kalypso_actions.commands.shared.auto_merge import read_auto_merges
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, person_of
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
     base_at,
@@ -19,7 +19,6 @@ from kalypso_actions.commands.shared.environment_branch import (
 )
 from kalypso_actions.commands.shared.labels import WITHDRAWN
 from kalypso_actions.commands.shared.policy_entry import policy_of, read_verdict, statuses_between
-from kalypso_actions.commands.shared.run_start import person_of
 from kalypso_actions.errors import Location, Problem, UsageError
 from kalypso_actions.inputs.chain import CdInputs
 from kalypso_actions.model.github import ON_BRANCH, PullRequest, Relation

@@ -38,7 +38,7 @@ from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.compliance.interface import SourceWarnings
 from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.doctor_rules.check import warning
-from kalypso_actions.doctor_rules.clusters import cluster_checks
+from kalypso_actions.doctor_rules.repositories import cluster_checks
 from kalypso_actions.doctor_rules.workflow_faults import workflow_names
 from kalypso_actions.doctor_rules.workflows import (
     BranchWorkflows,

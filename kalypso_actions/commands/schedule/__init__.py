@@ -10,10 +10,9 @@ import hashlib
 from typing import Final
 
 from kalypso_actions.clients.installed_code import code_digest
-from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.own_statuses import latest_record, own_statuses
 from kalypso_actions.commands.shared.result import CommandResult
-from kalypso_actions.commands.shared.run_start import checked_start
 from kalypso_actions.commands.shared.schedule_sources import NAMING_REPOSITORIES, read_inputs
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.inputs.chain import ScheduleInputs

@@ -1,4 +1,4 @@
-"""The clients, the clock and the log of a command of the promotion chain."""
+"""The clients, the clock and the log of a command of the promotion chain, and who started it."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ from kalypso_actions.model.github import Visibility
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, normal_url, owner_of, repository_key
+from kalypso_actions.promotion.starter_rights import PersonsInput, RunStart
 from kalypso_actions.runner import JobContext, Runner
 
 Place = tuple[str, str, str]
@@ -274,3 +275,37 @@ def visibility_of(context: CommandContext, url: str) -> Visibility | None:
         return None
     except KalypsoError:  # the repository is on another server
         return None
+
+
+def person_of(context: CommandContext) -> str:
+    """Return the login of the account that started the run, or that holds the token."""
+    job = context.runtime.job
+    if job.in_actions:
+        return job.triggering_actor or job.actor
+    return context.github.account(owner_of(context.control_plane) or "").login
+
+
+def checked_start(context: CommandContext, asked: Collection[PersonsInput] = ()) -> RunStart:
+    """Return the start of the run.
+
+    `asked` are the rights of people that the run uses. Raises UsageError if the run was started on
+    another branch than the default branch, or if an account may not do what is asked.
+    """
+    job = context.runtime.job
+    start = RunStart(
+        job.event_name if job.in_actions else "",
+        job.ref,
+        job.actor,
+        job.triggering_actor,
+        context.trusted_dispatchers,
+    )
+    repository = job.event.get("repository")
+    default = repository.get("default_branch") if isinstance(repository, dict) else None
+    branches = [default] if isinstance(default, str) and default else []
+    # The chain starts runs on `main`, which need not be the default branch.
+    if start.event == "workflow_dispatch" and job.branch not in branches:
+        branches.append(context.main())
+    problem = start.refusal(asked, branches, Location(context.url(context.control_plane)))
+    if problem:
+        raise UsageError.of([problem])
+    return start

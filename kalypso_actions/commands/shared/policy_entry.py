@@ -10,7 +10,7 @@ is read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -28,12 +28,18 @@ from kalypso_actions.commands.shared.own_statuses import (
     was_deployed,
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
+from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet.parsing import promotion_policy
-from kalypso_actions.model.documents import Reading
+from kalypso_actions.model.documents import Reading, content_of
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.own_account import JOBS, is_bot
-from kalypso_actions.model.promotion_policy import PolicyReading, PromotionPolicy, RequiredCheck
+from kalypso_actions.model.promotion_policy import (
+    PolicyReading,
+    PromotionPolicy,
+    RequiredCheck,
+    policy_path,
+)
 from kalypso_actions.promotion import statuses as table
 from kalypso_actions.promotion.cd_decision import has_left
 from kalypso_actions.promotion.policy import (
@@ -47,6 +53,7 @@ from kalypso_actions.promotion.policy import (
     unreadable,
     window_of,
 )
+from kalypso_actions.sources.source_tree import normalize
 
 NOT_PERMITTED: Final = frozenset({401, 403})
 PAGE: Final = 100
@@ -339,3 +346,34 @@ def statuses_between(
 
 def _seconds(time: datetime | None) -> float:
     return time.timestamp() if time else 0.0
+
+
+MOST_REASON: Final = 200
+"""The characters of a hold's reason that are kept: everybody who waits reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """The text of a policy (None without one) at `path`, and its meaning; `problems` if invalid."""
+
+    path: str
+    where: Location
+    text: str | None
+    policy: PromotionPolicy
+    problems: tuple[Problem, ...]
+
+
+def read_policy_file(branch: EnvironmentBranch, context: CommandContext) -> PolicyFile:
+    """Read the policy at the head of an environment's branch. Raises KalypsoError."""
+    files = context.remotes.fetch(branch.url, commit=branch.head)
+    path = policy_path(normalize(branch.environment.control_plane.path))
+    content = content_of(files, path)
+    text = None if content is None else content.decode("utf-8", "replace")
+    reading = policy_of(branch, context)
+    where = Location(branch.url, path, branch=branch.name)
+    return PolicyFile(path, where, text, reading.policy or PromotionPolicy(), reading.problems)
+
+
+def short_reason(text: str) -> str:
+    """Return a reason as one line of at most `MOST_REASON` characters."""
+    return " ".join(text.split())[:MOST_REASON]

@@ -192,17 +192,19 @@ def test_sha256_repositories(tmp_path: Path, *, serve_http: bool) -> None:
                 assert opened.heads(url, ["main"]) == {"main": head}
 
 
-def test_fresh_asks_again(tmp_path: Path) -> None:
+def test_forgotten_heads_are_read_again(tmp_path: Path) -> None:
     path, _, second = origin(tmp_path)
     url = f"file://{path}"
     with remotes() as opened:
         before = opened.fetch(url, branch="main")
         third = commit(path, {"new": "new"})
-        assert opened.fetch(url, branch="main", fresh=True).commit == third
+        opened.forget_heads()
+        assert opened.fetch(url, branch="main").commit == third
         assert opened.fetch(url, branch="main").read(["new"]) == {"new": b"new"}
         git(path, "reset", "--quiet", "--hard", "HEAD~2")
         git(path, "switch", "--quiet", "-c", "other")
-        assert opened.fetch(url, branch="main", fresh=True).commit not in {second, third}
+        opened.forget_heads()
+        assert opened.fetch(url, branch="main").commit not in {second, third}
         assert before.commit == second
         assert before.read(["many/0.yaml"]) == {"many/0.yaml": b"changed\n"}
 
@@ -214,7 +216,8 @@ def test_a_branch_may_take_the_place_of_another_ones_folder(tmp_path: Path) -> N
         for branch, gone, head in (("a", "b", first), ("a/b", "a", second), ("a", "a/b", first)):
             git(path, "branch", "-D", gone, statuses=(0, 1))
             git(path, "branch", branch, head)
-            assert opened.fetch(url, branch=branch, fresh=True).commit == head
+            opened.forget_heads()
+            assert opened.fetch(url, branch=branch).commit == head
 
 
 def test_a_second_look_reads_every_branch_again(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.commands.schedule.decision import proposal_meaning
 from kalypso_actions.errors import Location
 from kalypso_actions.gitops.proposal_decision import propose
 from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
@@ -17,7 +18,6 @@ from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment, RepositoryPath
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.planning.plan import PlanOptions, make_plan
-from kalypso_actions.planning.proposal_meaning import proposal_meaning
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.environments import annotated_next
 from kalypso_actions.scheduling import LabelScheduler
@@ -86,7 +86,7 @@ def meaning(
 @breaks(
     "a change of the environment's branch counts as one of an application",
     turned(
-        "kalypso_actions.planning.proposal_meaning._has_same_configuration",
+        "kalypso_actions.commands.schedule.decision._has_same_configuration",
         "branch.tree != sources.own.revision.tree",
         "False",
     ),
