@@ -148,6 +148,8 @@ class SqliteDatabase:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         connection.isolation_level = None
+        # SQLite's own one knows ASCII alone; names are compared with those that Python lowers.
+        connection.create_function("lower", 1, _lower, deterministic=True)
         self.connection = connection
 
     def rows(self, statement: str, *parameters: object) -> list[Any]:
@@ -180,6 +182,10 @@ class SqliteDatabase:
     def has_tables(self) -> bool:
         """Whether there are tables."""
         return bool(self.rows("select 1 from sqlite_master where name = 'loaded'"))
+
+
+def _lower(text: str | None) -> str | None:
+    return None if text is None else text.lower()
 
 
 class _Table:

@@ -1,4 +1,4 @@
-"""The time that a person means."""
+"""The time, and the name, that a person means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.observations.questions import moment
+from kalypso_actions.observations.histories import cluster_periods, target_periods
+from kalypso_actions.observations.questions import is_known, moment, states, where
+from tests.observations.test_record import AT
+from tests.observations.told import Look, told
 
 NOW = datetime(2026, 3, 10, 12, 30, tzinfo=UTC)
 
@@ -28,6 +31,16 @@ NOW = datetime(2026, 3, 10, 12, 30, tzinfo=UTC)
 )
 def test_a_time_is_understood(text: str, meant: str) -> None:
     assert moment(text, NOW) == datetime.fromisoformat(meant)
+
+
+@pytest.mark.parametrize("name", ["Äpfel", "äpfel", "ÄPFEL"])
+def test_the_case_of_a_name_does_not_matter_in_any_alphabet(name: str) -> None:
+    tables = told(Look(0, {"large": "a", "Äpfel": "a"}, {"c1": "a success, Äpfel a success"}))
+    (state,) = where(states(tables, AT, about=name), name)
+    assert state.target == "Äpfel"
+    assert is_known(tables, name)
+    assert [each.target for each in target_periods(tables, name, AT)] == ["Äpfel"]
+    assert [each.target for each in cluster_periods(tables, "C1", AT, None, name)] == ["Äpfel"]
 
 
 @pytest.mark.parametrize(
