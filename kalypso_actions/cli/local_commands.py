@@ -250,6 +250,8 @@ class ReportCommand(Command[ReportInputs, ReportDocument]):
         for each in document.pipeline.problems:
             known = "fully " if document.pipeline.environments else ""
             typer.echo(f"the pipeline is not {known}known: {each.message}")
+        for line in document.observed.left_out if document.observed else ():
+            typer.echo(line)
         typer.echo(f"written to {self.inputs.out / 'index.html'}")
 
 

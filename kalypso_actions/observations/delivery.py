@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
@@ -127,12 +127,14 @@ class Cases:
 
     `deployments` have when they began, and whether a cluster failed with them; `waits` have a
     commit of main, and the seconds that it waited for each of `WAITS`, 0 for what is not known.
+    `left_out` are the numbers of older ones, by name.
     """
 
     leads: Sequence[Case] = ()
     recoveries: Sequence[Case] = ()
     deployments: Sequence[tuple[int, bool]] = ()
     waits: Sequence[tuple[str, int, int, int, int]] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 WAITS: Final = ("people", "clusters", "environment", "runs")
@@ -365,13 +367,18 @@ def _cases(
     waits: Sequence[tuple[str, Mapping[str, float]]],
 ) -> Cases:
     def ended(times: Iterable[tuple[datetime, float]]) -> list[Case]:
-        return [(seconds_of(at), max(0, int(seconds))) for at, seconds in times][-MOST_CASES:]
+        return [(seconds_of(at), max(0, int(seconds))) for at, seconds in times]
 
+    every: dict[str, list[Any]] = {
+        "leads": ended(leads),
+        "recoveries": ended(recoveries),
+        "deployments": [(seconds_of(each.since), bool(each.failed_at)) for each in deployments],
+        "waits": [(commit, *_seconds_of_waits(parts)) for commit, parts in waits],
+    }
+    more = {name: len(cases) - MOST_CASES for name, cases in every.items()}
     return Cases(
-        ended(leads),
-        ended(recoveries),
-        [(seconds_of(each.since), bool(each.failed_at)) for each in deployments][-MOST_CASES:],
-        [(commit, *_seconds_of_waits(parts)) for commit, parts in waits][-MOST_CASES:],
+        **{name: cases[-MOST_CASES:] for name, cases in every.items()},
+        left_out={name: number for name, number in more.items() if number > 0},
     )
 
 

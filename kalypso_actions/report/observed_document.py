@@ -5,6 +5,7 @@ Times are in seconds since 1970 in UTC, for the many of a timeline take little r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import Field
@@ -80,6 +81,7 @@ class DeliveryCasesEntry(OutputDocument):
 
     `deployments` have when they began, and whether a cluster failed; `waits` have a commit of main,
     and how long it waited for people, clusters, the environment before, and runs (0: not known).
+    `left_out` are the numbers of older ones: a table has at most 500, the newest.
     """
 
     environment: str
@@ -87,6 +89,7 @@ class DeliveryCasesEntry(OutputDocument):
     recoveries: tuple[tuple[int, int], ...] = ()
     deployments: tuple[tuple[int, bool], ...] = ()
     waits: tuple[tuple[str, int, int, int, int], ...] = ()
+    left_out: dict[str, int] = Field(default_factory=dict)
 
 
 class ObservedDocument(OutputDocument):
@@ -108,3 +111,11 @@ class ObservedDocument(OutputDocument):
     deployments: tuple[DeploymentEntry, ...] = ()
     histories: tuple[TargetHistoryEntry, ...] = ()
     runs: tuple[RunEntry, ...] = ()
+
+    @property
+    def left_out(self) -> Iterator[str]:
+        """What the drawings of delivery leave out, in words."""
+        for each in self.cases:
+            if each.left_out:
+                names = ", ".join(f"{number} {name}" for name, number in each.left_out.items())
+                yield f"{each.environment}: older cases of delivery are not drawn: {names}"

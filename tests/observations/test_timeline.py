@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from kalypso_actions.commands.report import observed_document
 from kalypso_actions.observations import timeline
 from kalypso_actions.observations.delivery import figures
 from kalypso_actions.observations.projection import SqliteDatabase
@@ -180,6 +181,18 @@ def test_looks_and_clusters_are_counted() -> None:
     assert timeline.looks(tables, WINDOW) == (BEGIN, BEGIN + 3600)
     assert timeline.number_of_clusters(tables, WINDOW) == 2
     assert timeline.number_of_clusters(tables, DrawnTime(BEGIN + 7200, BEGIN + 9000)) == 1
+
+
+def test_the_oldest_cases_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kalypso_actions.observations.delivery.MOST_CASES", 2)
+    tables = told(
+        *(Look(10 * n, {"large": each}, {"c1": f"{each} success"}) for n, each in enumerate("abcd"))
+    )
+    window = DrawnTime(BEGIN - 86_400, BEGIN + 3600)
+    document = observed_document(tables, window, {})
+    dev = next(each for each in document.cases if each.environment == "dev")
+    assert (len(dev.deployments), dev.left_out) == (2, {"deployments": 2})
+    assert list(document.left_out) == ["dev: older cases of delivery are not drawn: 2 deployments"]
 
 
 def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well() -> None:

@@ -154,7 +154,10 @@ function showCases(its, start, end) {
     chart("Waited for", waits, stacks(waits), ([commit, ...parts]) => `${commit.slice(0, 7)} waited for ${parts.map((seconds, index) => [PARTS[index], seconds]).filter(([, seconds]) => seconds).map(([name, seconds]) => `${name} ${lasting(seconds)}`).join(", ") || "nothing"}`));
   const rows = [...its.leads.map(([at, seconds]) => [at, "lead time", lasting(seconds)]), ...its.recoveries.map(([at, seconds]) => [at, "recovery", lasting(seconds)]),
     ...its.deployments.map(([at, failed]) => [at, "deployment", failed ? "✗ failed" : "✓ well"])].sort((one, other) => other[0] - one[0]);
+  const older = Object.entries(its.leftOut).map(([name, number]) => `${number} ${name}`).join(", ");
+  if (older) id("charts").append(node("p", { className: "dim" }, `Older ones are not drawn: ${older}.`));
   id("cases").replaceChildren(table(`Table of cases of ${its.environment}`, ["when", "what", "took or ended"], rows.slice(0, MOST).map(([at, ...texts]) => [shown(at), ...texts])),
+    node("p", {}, rows.length > MOST ? `${rows.length - MOST} earlier ones are in report.json.` : ""),
     table(`Table of waits of ${its.environment}`, ["commit", ...PARTS], waits.map(([commit, ...parts]) => [node("code", {}, commit.slice(0, 7)), ...parts.map((seconds) => (seconds ? lasting(seconds) : "none"))])));
 }
 
