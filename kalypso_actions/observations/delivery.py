@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal
 
-from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.projection import OUTCOME, Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
 DeploymentKind = Literal["promotion", "configuration", "correction", "rollback"]
@@ -177,34 +177,15 @@ order by e.position, e.name, m.position
 
 REACHED: Final = """
 select e.name, t.workload is not null, coalesce(a.name, ''), t.name, d.commit_id,
-    coalesce(v.source_commit, ''), min(d.from_), min(d.nth), min(d.number),
-    min(case when p.status = 'failure' then p.from_ end),
-    max(p.well_at),
-    min(case when p.last = 1 and p.status = 'failure' then 0 else 1 end)
-from (
-    select desired, status, from_, last, min(
-        case when status = 'success' and number > failed then from_ end
-    ) over (partition by desired, reconciler) as well_at
-    from (
-        select y.desired, p.reconciler, p.status, p.from_, p.number, row_number() over (
-            partition by y.desired, p.reconciler order by p.number desc
-        ) as last, max(case when p.status = 'failure' then p.number else 0 end) over (
-            partition by y.desired, p.reconciler
-        ) as failed
-        from desired x
-        join delivery y on y.desired = x.id
-        join period p on p.id = y.period
-        where p.from_ <= ? and x.from_ <= ? and x.from_ >= ?
-    ) as reached
-) p
-join desired d on d.id = p.desired
+    coalesce(v.source_commit, ''), d.from_, o.failed_at, o.well_at, o.ended_well
+from ({outcome}) o
+join desired d on d.id = o.desired and d.from_ <= ? and d.from_ >= ?
 join target t on t.id = d.target
 join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
-group by e.name, t.id, d.id, a.name, v.source_commit
-order by min(d.from_), min(d.nth), min(d.number), min(d.commit_id)
+order by d.from_, d.nth, d.number, d.commit_id
 """
 
 
@@ -268,10 +249,17 @@ def _deployments(
 ) -> Mapping[Scope, list[ReachedDeployment]]:
     """Return the deployments of each scope, the oldest first."""
     merged: dict[Scope, dict[str, list[tuple[str, int, int | None, int | None, bool]]]] = {}
-    moment = seconds_of(at)
-    for row in database.rows(REACHED, moment, moment, seconds_of(since) if since else 0):
+    moment, first = seconds_of(at), seconds_of(since) if since else 0
+    ((last,),) = database.rows("select max(at) from observation")
+    if last is not None and moment >= last:
+        outcome, given = "select * from outcome", []
+    else:  # later periods do not count
+        only = "p.from_ <= ? and d.from_ <= ? and d.from_ >= ?"
+        outcome, given = OUTCOME.format(desired="desired", only=only), [moment, moment, first]
+    statement = REACHED.format(outcome=outcome)
+    for row in database.rows(statement, *given, moment, first):
         environment, is_application, application, target, commit, source, began = row[:7]
-        failed, well, ended = row[9], row[10], bool(row[11])
+        failed, well, ended = row[7], row[8], bool(row[9])
         scopes = (
             [Scope(environment, "application", application)]
             if is_application

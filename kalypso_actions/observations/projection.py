@@ -500,6 +500,7 @@ class _Loader:
         self._count("touched_period")
         self._database.script(OWNERSHIP)
         self._count("delivery")
+        self._database.script(OUTCOMES)
         if self._database.has_views:
             self._database.script(DEPLOYMENTS)
         self._database.script("drop table touched; drop table touched_period")
@@ -605,20 +606,15 @@ from (
     ) as each_period
     order by reconciler, content, commit_id, began desc
 ) as newest;
+"""
+"""What only the views read: it follows from ownership of the touched pairs, too."""
 
-create temporary table touched_desired as
-select d.id from touched t
-join target g on g.environment = t.environment and g.follows = t.follows
-join desired d on d.target = g.id and d.content = t.content;
-
-delete from outcome where desired in (select id from touched_desired);
-
-insert into outcome
-select desired, count(*) filter (where of_cluster = 1 and status = 'success'),
-    count(*) filter (where of_cluster = 1 and status = 'failure'),
-    count(*) filter (where of_cluster = 1 and status not in ('success', 'failure')),
-    min(from_) filter (where status = 'failure'), max(well),
-    min(case when of_reconciler = 1 and status = 'failure' then 0 else 1 end)
+OUTCOME: Final = """
+select desired, count(*) filter (where of_cluster = 1 and status = 'success') as success,
+    count(*) filter (where of_cluster = 1 and status = 'failure') as failure,
+    count(*) filter (where of_cluster = 1 and status not in ('success', 'failure')) as in_progress,
+    min(from_) filter (where status = 'failure') as failed_at, max(well) as well_at,
+    min(case when of_reconciler = 1 and status = 'failure' then 0 else 1 end) as ended_well
 from (
     select p.*, min(from_) filter (where status = 'success' and number > failure)
         over (partition by desired, reconciler) as well
@@ -632,14 +628,27 @@ from (
             ) as of_reconciler,
             coalesce(max(p.number) filter (where p.status = 'failure')
                 over (partition by y.desired, p.reconciler), 0) as failure
-        from touched_desired d
+        from {desired} d
         join delivery y on y.desired = d.id
         join period p on p.id = y.period
         join reconciler r on r.id = p.reconciler
+        where {only}
     ) p
 ) p
-group by desired;
+group by desired
+"""
+"""What became of desired periods, as in the table `outcome`."""
+
+OUTCOMES: Final = f"""
+create temporary table touched_desired as
+select d.id from touched t
+join target g on g.environment = t.environment and g.follows = t.follows
+join desired d on d.target = g.id and d.content = t.content;
+
+delete from outcome where desired in (select id from touched_desired);
+
+insert into outcome {OUTCOME.format(desired="touched_desired", only="true")};
 
 drop table touched_desired;
-"""
-"""What only the views read: it follows from ownership of the touched pairs, too."""
+"""  # noqa: S608 - texts of this module
+"""It follows from ownership of the touched pairs."""

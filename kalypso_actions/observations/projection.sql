@@ -146,7 +146,7 @@ create table deployment (
 create index deployment_commit on deployment (reconciler, commit_id);
 
 -- What became of each desired period that a cluster reached: clusters by the last status that belongs
--- to it, the first failure, and when the last one was well. Only PostgreSQL's views read it.
+-- to it, the first failure, and when the last one was well.
 create table outcome (
     desired integer primary key,
     success integer not null,
