@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kalypso_actions.inputs.local import SANDBOX_CLOCK
 from tests.command_line import call_kalypso
+from tests.commands.chain.documents import main_files
 from tests.commands.hub.records import Recorder, application, folder
+from tests.git_repositories import commit_branch
 from tests.observations.test_record import AT
+
+URL = "https://github.com/acme"
 
 
 @pytest.fixture(scope="module")
@@ -95,3 +102,29 @@ def test_a_question_has_the_answer(record: Path, question: str, answers: list[st
     ]
     assert done.returncode == ("--fail-on" in question)
     assert set(answers) <= set(told), done.stdout
+
+
+def test_the_page_has_the_answers_of_who_has_only_the_page(record: Path, tmp_path: Path) -> None:
+    """What is wrong, what was deployed with which end, and how well does it go?"""
+    commit_branch(tmp_path / "plane", main_files(f"{URL}/control-plane", f"{URL}/shop"))
+    then = (AT + timedelta(hours=5.5)).timestamp()
+    done = call_kalypso(
+        *("report", "--control-plane", tmp_path / "plane", "--out", tmp_path / "page"),
+        *("--record", record),
+        variables={SANDBOX_CLOCK: f"{time.time()} {then} 1"},
+    )
+    assert "written to" in done.stdout, done.stderr
+    page = json.loads((tmp_path / "page/report.json").read_text())["observed"]
+    (wrong,) = page["drift"]
+    assert [wrong[name] for name in ("kind", "clusterName", "target", "wanted", "reason")] == (
+        FAILING.replace("|prod|", "|").replace("|0.0.2|14:00:00 UTC", "").split("|")
+    )
+    prod = [each for each in page["deployments"] if each["environment"] == "prod"]
+    assert [(each["state"], each["well"], each["clusters"]) for each in prod] == [
+        ("well", 3, 3),
+        ("failed", 2, 3),
+        ("well", 3, 3),
+    ]
+    (figures,) = (each for each in page["delivery"] if each["name"] == "prod")
+    assert (figures["endedWell"], figures["leadTime"]["values"]) == (2, [1200, 1200, 5400])
+    assert figures["changeFailures"] == {"part": 1, "n": 3, "share": 0.3333}
