@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -383,12 +384,13 @@ def _lead_times(
     The first recorded deployment counts its own commit alone: what it carried besides may be years
     old. Commits of an interrupted promotion count with the one that arrived.
     """
+    positions = [each.position for each in of_main]  # in order
     top: int | None = None
     for each in arrived:
         first = each.position if top is None else top + 1
-        for commit in of_main:
-            is_carried = first <= commit.position <= each.position
-            if is_carried and commit.committed_at and each.deployed_at:
+        carried = bisect_left(positions, first), bisect_right(positions, each.position)
+        for commit in of_main[slice(*carried)]:
+            if commit.committed_at and each.deployed_at:
                 seconds = (each.deployed_at - commit.committed_at).total_seconds()
                 yield each.deployed_at, seconds
         top = max(each.position, top or 0)

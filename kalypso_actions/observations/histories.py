@@ -112,7 +112,8 @@ left join desired d on d.id = (
     select max(y.desired) from delivery y where y.period = p.id
 )
 left join version v on v.id = d.version
-where (c.key = ? or lower(c.name) = ?) and p.from_ <= ? and (p.until is null or p.until > ?)
+where c.id in (select id from cluster where key = ? or lower(name) = ?)
+    and p.from_ <= ? and (p.until is null or p.until > ?)
     and (? = '' or lower(t.name) = ?)
 order by p.from_ desc, p.nth desc, e.position, r.follows
 """
