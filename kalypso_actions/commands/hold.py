@@ -31,13 +31,14 @@ from kalypso_actions.inputs.chain import HoldInputs, ReleaseInputs
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.object_ids import is_commit_id
-from kalypso_actions.model.promotion_policy import POLICY_FILE, Hold
+from kalypso_actions.model.promotion_policy import Hold, policy_path
 from kalypso_actions.model.writes import NewCommit, OpenedPullRequest, OpenPullRequest, Push, Write
 from kalypso_actions.promotion.policy import same_person
 from kalypso_actions.promotion.policy_file import with_hold, without_holds
 from kalypso_actions.report.chain_document import WriteEntry
 from kalypso_actions.report.documents import ProblemEntry
 from kalypso_actions.report.hold_document import HoldDocument, HoldEntry, hold_body
+from kalypso_actions.sources.source_tree import normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def release(inputs: ReleaseInputs, context: CommandContext) -> HoldDocument:
         Problem(
             f"the hold {each.reason!r} is released, too: newer commits of main than {each.at[:7]} "
             f"may enter {name}",
-            Location(context.url(context.control_plane), POLICY_FILE),
+            _place(name, context),
             f"to keep them out, write a hold: kalypso hold {name}; to release one hold of several, "
             "name a part of its --reason",
         )
@@ -134,7 +135,14 @@ def _nothing_released(
     if inputs.all or is_owner:
         message = f"nothing is released: no such hold has {inputs.reason!r} in its reason"
         advice = "write a part of its reason: " + "; ".join(each.line for each in document.holds)
-    return Problem(message, Location(context.url(context.control_plane), POLICY_FILE), advice)
+    return Problem(message, _place(inputs.environment, context), advice)
+
+
+def _place(environment: str, context: CommandContext) -> Location:
+    """Return the place of the policy of an environment whose branch was read."""
+    place = context.environment(environment).control_plane
+    path = policy_path(normalize(place.path))
+    return Location(context.url(context.control_plane), path, branch=place.branch)
 
 
 def _edited(

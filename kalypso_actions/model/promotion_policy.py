@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final, Literal, Self
+from urllib.parse import quote, unquote_plus, urlencode
 
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.model.placements import PLACEMENTS_FOLDER
@@ -17,6 +18,41 @@ POLICY_FILE: Final = f"{PLACEMENTS_FOLDER}/promotion.yaml"
 def policy_path(folder: str) -> str:
     """Return the path of the policy in a repository; `folder` is the environment's, normalized."""
     return f"{folder}/{POLICY_FILE}" if folder else POLICY_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPage:
+    """The page of a policy's file on the branch of an environment.
+
+    `repository` is the URL of the control plane. If the file does not exist, its page is the one
+    that begins it.
+    """
+
+    repository: str
+    branch: str
+    path: str
+    exists: bool
+
+    @classmethod
+    def of(cls, url: str, branch: str) -> Self | None:
+        """Return the page with this URL; None for another one."""
+        name = quote(branch)
+        for exists, place in ((True, f"/blob/{name}/"), (False, f"/new/{name}?filename=")):
+            repository, found, path = url.partition(place)
+            if found:
+                return cls(repository, branch, unquote_plus(path), exists)
+        return None
+
+    @property
+    def url(self) -> str:
+        """The URL of the page."""
+        page = f"{self.repository}/blob/{quote(self.branch)}/{quote(self.path)}"
+        return page if self.exists else self.begins_with()
+
+    def begins_with(self, text: str = "") -> str:
+        """Return the URL of the page that begins the file, with a text."""
+        given = {"filename": self.path, **({"value": text} if text else {})}
+        return f"{self.repository}/new/{quote(self.branch)}?{urlencode(given)}"
 
 
 POLICY_API: Final = "kalypso.io/v1alpha1"

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
-from urllib.parse import quote, unquote, urlencode
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from kalypso_actions.model.counts import counted
+from kalypso_actions.model.promotion_policy import PolicyPage
 from kalypso_actions.report.documents import PositionEntry
 from kalypso_actions.report.status_document import (
     DEPLOYED,
@@ -216,11 +217,8 @@ def _closed(entry: EnvironmentStatusEntry) -> str:
 
 def _hold_url(entry: EnvironmentStatusEntry, text: str) -> str:
     """Return the page that offers the file of a policy with this text; "" without its place."""
-    if "?" in entry.policy_url:  # the page that begins the file
-        return f"{entry.policy_url}&{urlencode({'value': text})}"
-    page, found, path = entry.policy_url.partition(f"/blob/{quote(entry.branch)}/")
-    given = urlencode({"filename": unquote(path), "value": text})
-    return f"{page}/new/{quote(entry.branch)}?{given}" if found else ""
+    page = PolicyPage.of(entry.policy_url, entry.branch)
+    return page.begins_with(text) if page else ""
 
 
 def _share(clusters: Mapping[str, int] | None) -> str:

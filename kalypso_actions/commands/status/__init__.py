@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from typing import Final, NoReturn
-from urllib.parse import quote, urlencode
 
 from kalypso_actions.commands.shared.cluster_reports import open_cluster_reports
 from kalypso_actions.commands.shared.context import CommandContext, Runtime, open_context
@@ -34,7 +33,7 @@ from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
 from kalypso_actions.model.github import ActiveRun, CommitView, OpenIssue
 from kalypso_actions.model.kinds import BaseRepo, Environment
-from kalypso_actions.model.promotion_policy import policy_path
+from kalypso_actions.model.promotion_policy import PolicyPage, policy_path
 from kalypso_actions.model.tree import GitOpsBranch
 from kalypso_actions.observations.questions import states
 from kalypso_actions.promotion import waits as rules
@@ -280,11 +279,10 @@ class _Summary:
             path = policy_path(normalize(place.path))
         except OutsideRepositoryError:
             return ""
-        page = self._context.url(self._context.control_plane)
         own = item.reading.own if item.reading else None
-        if own and not own.policies and not own.policy_problems:
-            return f"{page}/new/{quote(place.branch)}?{urlencode({'filename': path})}"
-        return f"{page}/blob/{quote(place.branch)}/{quote(path)}"
+        exists = not own or bool(own.policies or own.policy_problems)
+        repository = self._context.url(self._context.control_plane)
+        return PolicyPage(repository, place.branch, path, exists).url
 
     def _closed_to_tree(self, item: EnvironmentBranches, tracked: tuple[str, ...]) -> PolicyVerdict:
         """Return what keeps schedule from proposing, and people from merging, what the branch has.

@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.chain import HoldInputs, ReleaseInputs
-from kalypso_actions.model.promotion_policy import POLICY_FILE
+from kalypso_actions.model.promotion_policy import POLICY_FILE, policy_path
 from kalypso_actions.report.hold_document import NOW_HELD, HoldDocument, print_hold
 from kalypso_actions.runner import JobContext
 from tests.breaks import breaks, turned
@@ -139,6 +139,19 @@ def test_what_is_not_released(
     said = text(document, releases=True)
     assert said.startswith("dev is held by alice: audit\n")
     assert f"nothing is released: {message}" in said
+
+
+@pytest.mark.parametrize("folder", [".", "us"])
+def test_the_place_of_a_policy(acme: Organisation, folder: str) -> None:
+    """It is below the environment's path, on its branch."""
+    place = ".environments/dev.yaml"
+    acme.commit({place: acme.files("main")[place].replace("path: .", f"path: {folder}")}, "main")
+    path = policy_path(folder.strip("."))
+    known = f"{HEAD}  holds:\n  - {{by: alice, reason: audit, at: '{'1' * 40}'}}\n"
+    acme.commit({path: known}, "dev")
+    (problem,) = end_hold(acme).problems
+    (warning,) = end_hold(acme, all="true").warnings
+    assert [each.where and each.where.path for each in (problem, warning)] == [path, path]
 
 
 def test_one_hold_of_several(acme: Organisation) -> None:
