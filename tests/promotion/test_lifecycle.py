@@ -7,6 +7,7 @@ from typing import get_args
 
 import pytest
 
+from kalypso_actions.model.change_titles import ChangeMeaning
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.promotion import statuses
 from kalypso_actions.promotion.start_records import Command, Kind, StartRecord, read_record
@@ -106,6 +107,30 @@ def test_every_status_belongs_to_one_state() -> None:
     for state, posted in POSTED.items():
         assert posted_for(posted.description) is state
         assert status(state) in {write for row in TRANSITIONS for write in row.writes}
+
+
+UPSTREAMS = {
+    State.PROMOTED: "Promoted",
+    State.DEPLOYING: "Deploying",
+    State.DEPLOYED: "Deployed",
+    State.FAILED: "Failed to deploy: why",
+}
+"""Upstream's descriptions, to which we add the reason of a failure."""
+
+OURS = {
+    State.STARTING: "Waiting: cd",
+    State.HELD: "Waiting: hold by ann: incident",
+    State.WAITING: "Waiting: soak until 14:00 UTC",
+    State.PROPOSED: "Waiting for #7",
+    State.SUPERSEDED: "Superseded by 1111111",
+    State.ROLLED_BACK: "Rolled back to 1111111",
+}
+
+
+def test_statuses_have_the_words_of_titles() -> None:
+    assert {state: posted.description for state, posted in POSTED.items()} == UPSTREAMS | OURS
+    assert ChangeMeaning("rollback", "dev", COMMIT).words == "roll back to 1111111"
+    assert ChangeMeaning("promotion", "dev", COMMIT).words == "promote 1111111"
 
 
 @pytest.mark.parametrize("text", ["", "ok", "Promoted!", "deployed", "Waiting", "Starting: ci"])
