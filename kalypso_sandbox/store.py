@@ -330,13 +330,15 @@ class WorkflowRun(Entity):
 class Environment(Entity):
     """A GitHub environment with its variables and the names of its secrets, in upper case.
 
-    With `needs_approval`, a job waits until a person approves it.
+    With `needs_approval`, a job waits until a person approves it. `branches` are those that may
+    use it, none: all; the sandbox tells this, and does not enforce it.
     """
 
     id: int
     name: str
     created_at: datetime
     needs_approval: bool = False
+    branches: list[str] = Field(default_factory=list)
     variables: dict[str, str] = Field(default_factory=dict)
     secrets: list[str] = Field(default_factory=list)
 

@@ -18,11 +18,8 @@ from kalypso_actions.doctor_rules.check import (
 )
 from kalypso_actions.doctor_rules.repositories import APP_KEY
 from kalypso_actions.model.application import ORDER_FILE
-from kalypso_actions.model.github import SettingNames
+from kalypso_actions.model.github import EnvironmentRules, SettingNames
 
-CONFIGS_VARIABLE: Final = "CONFIGS_REPO"
-GITOPS_VARIABLE: Final = "MANIFESTS_REPO"
-SOURCE_VARIABLE: Final = "SRC_REPO"
 APP_ID: Final = "KALYPSO_APP_ID"
 OF_CHAIN: Final = "kalypso"
 """The GitHub environment of the jobs that use the App's key and belong to no environment."""
@@ -52,7 +49,7 @@ def variable_checks(
 
 
 def key_checks(
-    source: str, names: SettingNames, of_environments: Mapping[str, SettingNames | None]
+    source: str, main: str, names: SettingNames, of_environments: Mapping[str, SettingNames | None]
 ) -> Iterator[Check]:
     """Check that the App's key is in the GitHub environments of the source, and there alone.
 
@@ -69,7 +66,7 @@ def key_checks(
     for environment, known in of_environments.items():
         if known is None:
             use = (
-                "with the default branch as its only deployment branch, and without reviewers"
+                "without reviewers"
                 if environment == OF_CHAIN
                 else "with the people who approve that a commit goes on"
             )
@@ -77,7 +74,7 @@ def key_checks(
                 source,
                 f"there is no GitHub environment {environment}: its first job creates it, "
                 "unprotected and without the App's key",
-                f"create it, {use}",
+                f"create it, with {main} as its only deployment branch, {use}",
                 NEW_ENVIRONMENT_PAGE,
             )
         elif APP_KEY in known.secrets | names.secrets:
@@ -87,6 +84,32 @@ def key_checks(
                 source,
                 f"the environment {environment} has no secret {APP_KEY}",
                 f"gh secret set {APP_KEY} --repo {source} --env {environment} < <the key file>",
+                ENVIRONMENTS_PAGE,
+            )
+
+
+def protection_checks(
+    source: str, main: str, environments: Mapping[str, EnvironmentRules]
+) -> Iterator[Check]:
+    """Check who can use the App's key in the GitHub environments, and that no run waits there.
+
+    People approve a pull request, and in an environment of the application that a commit goes on.
+    """
+    for environment, rules in environments.items():
+        if rules.any_branch:
+            yield warning(
+                source,
+                f"a workflow of every branch can use the App in the environment {environment}",
+                f"make {main} its only deployment branch",
+                ENVIRONMENTS_PAGE,
+            )
+        else:
+            yield ok(source, f"the environment {environment} is closed to other branches")
+        if environment == OF_CHAIN and rules.needs_approval:
+            yield warning(
+                source,
+                f"every run in the environment {environment} waits until a reviewer approves it",
+                "remove its required reviewers",
                 ENVIRONMENTS_PAGE,
             )
 

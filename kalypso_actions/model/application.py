@@ -50,6 +50,11 @@ VARIABLE_VALUE_RULE: Final = "may hold letters, digits and . _ : / @ + ~ - only"
 ORDER_FILE: Final = ".github/kalypso/environments.yaml"
 """The file of the source's main that names the environments, each with those that follow it."""
 
+CONFIGS_VARIABLE: Final = "CONFIGS_REPO"
+GITOPS_VARIABLE: Final = "MANIFESTS_REPO"
+SOURCE_VARIABLE: Final = "SRC_REPO"
+"""Upstream's variables, by which the repositories name one another as owner/name."""
+
 NO_ENVIRONMENTS: Final = frozenset({"main", "master"})
 """Branches of the configs and the GitOps repository that are no environments.
 

@@ -186,6 +186,13 @@ class SettingNames(NamedTuple):
     values: Mapping[str, str] = MappingProxyType({})
 
 
+class EnvironmentRules(NamedTuple):
+    """The protection of a GitHub environment: `any_branch` may use it, jobs need an approval."""
+
+    any_branch: bool
+    needs_approval: bool
+
+
 class ActionsSettings(NamedTuple):
     """Settings of GitHub Actions in a repository; `allowed` restricts third-party actions."""
 

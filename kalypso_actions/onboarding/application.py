@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from kalypso_actions.model.application import ORDER_FILE, RECORD_FILE
+from kalypso_actions.model.application import (
+    CONFIGS_VARIABLE,
+    GITOPS_VARIABLE,
+    ORDER_FILE,
+    RECORD_FILE,
+    SOURCE_VARIABLE,
+)
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.branches import (
@@ -38,6 +44,8 @@ DEFAULT_ENVIRONMENTS: Final = ("dev", "dev-green", "stage")
 """Two environments, and a ring of the first."""
 
 CI_FILE: Final = f"{FOLDER}ci.yml"
+RELEASES: Final = "/actions/app-ci@"
+"""The action by which ci.yml releases the commits of main."""
 
 CONTENTS: Final = ("helm/", "kustomize/", "manifests/", "workload/")
 """The folders of which a source has one if it is an application already."""
@@ -214,11 +222,11 @@ def application_tasks(
     )
     yield Task(
         "Protect the environments",
-        f"Create the GitHub environment kalypso in {source.name}, with {source.main} as the only "
-        "deployment branch and without reviewers, and one of each name below, with the people who "
-        "must approve that a commit goes on.",
+        f"Create the GitHub environments below in {source.name}, with {source.main} as the only "
+        "deployment branch of each, because a job there can use the App. kalypso has no reviewers, "
+        "the others have the people who must approve that a commit goes on.",
         {"environments": source.settings("environments/new")},
-        setup.environments,
+        ("kalypso", *setup.environments),
     )
     yield Task(
         "Give the repositories their variables and keys",
@@ -263,7 +271,7 @@ def ci_task(
 ) -> Iterator[Task]:
     """Yield the task to add the release to a ci.yml of people."""
     state = _state(states, setup.source, setup.source.main)
-    if not builds_by_people(state, templates) or "/actions/app-ci@" in state.files[CI_FILE]:
+    if not builds_by_people(state, templates) or RELEASES in state.files[CI_FILE]:
         return
     job = templates[CI_FILE].partition("\njobs:\n")[2]
     yield Task(
@@ -281,8 +289,8 @@ def _lines(setup: ApplicationSetup) -> Iterator[str]:
     app, its_key = _word("<the notifier's id>"), _word("<the notifier's key file>")
     for variable, value in (
         ("KALYPSO_APP_ID", "<the App's id>"),
-        ("CONFIGS_REPO", setup.configs.name),
-        ("MANIFESTS_REPO", setup.gitops.name),
+        (CONFIGS_VARIABLE, setup.configs.name),
+        (GITOPS_VARIABLE, setup.gitops.name),
     ):
         yield f"gh variable set {variable} {source} --body {_word(value)}"
     for name in ("kalypso", *setup.environments):
@@ -293,7 +301,7 @@ def _lines(setup: ApplicationSetup) -> Iterator[str]:
         yield f"gh variable set PLATFORM_GITOPS {source} --env {name} --body {_word(value)}"
     for repository in (setup.configs, setup.gitops):
         other = f"--repo {repository.name}"
-        yield f"gh variable set SRC_REPO {other} --body {setup.source.name}"
+        yield f"gh variable set {SOURCE_VARIABLE} {other} --body {setup.source.name}"
         yield f"gh variable set KALYPSO_NOTIFIER_APP_ID {other} --body {app}"
         yield f"gh secret set KALYPSO_NOTIFIER_PRIVATE_KEY {other} < {its_key}"
 

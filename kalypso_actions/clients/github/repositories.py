@@ -5,6 +5,7 @@ GitHub never returns the values of secrets.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from github.Permissions import Permissions
@@ -15,6 +16,7 @@ from kalypso_actions.clients.github.connection import GitHub
 from kalypso_actions.clients.github.errors import GitHubError, Json
 from kalypso_actions.model.github import (
     ActionsSettings,
+    EnvironmentRules,
     RepositoryFacts,
     SettingNames,
     Visibility,
@@ -91,11 +93,19 @@ def site_is_public(github: GitHub, repository: str) -> bool | None:
     return answer if isinstance(answer, bool) else None
 
 
-def environments(github: GitHub, repository: str) -> tuple[str, ...]:
-    """Return the names of the repository's environments. Raises GitHubError."""
+def environments(github: GitHub, repository: str) -> Mapping[str, EnvironmentRules]:
+    """Return the repository's environments, and how each is protected. Raises GitHubError."""
     failure = "the environments cannot be listed"
     listed = _entries(github, repository, failure, "/environments", "environments")
-    return tuple(str(entry["name"]) for entry in listed)
+    return {
+        str(entry["name"]): EnvironmentRules(
+            any_branch=entry.get("deployment_branch_policy") is None,
+            needs_approval=any(
+                rule["type"] == "required_reviewers" for rule in entry.get("protection_rules", ())
+            ),
+        )
+        for entry in listed
+    }
 
 
 def variable(github: GitHub, repository: str, environment: str, name: str) -> str | None:

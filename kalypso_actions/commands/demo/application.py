@@ -25,6 +25,11 @@ from kalypso_actions.commands.demo.organisation import (
 from kalypso_actions.commands.demo.scenario_runner import ChainPlaces, ScenarioRunner
 from kalypso_actions.commands.init import STARTER
 from kalypso_actions.commands.shared.workflow_templates import workflow_files
+from kalypso_actions.model.application import (
+    CONFIGS_VARIABLE,
+    GITOPS_VARIABLE,
+    SOURCE_VARIABLE,
+)
 from kalypso_sandbox import Sandbox
 from kalypso_sandbox.azure.clusters import SUBSCRIPTION
 from kalypso_sandbox.store import Environment
@@ -74,8 +79,8 @@ def create_application(sandbox: Sandbox) -> dict[str, str]:
         source = sandbox.repository(SOURCE)
         source.variables |= {
             "KALYPSO_APP_ID": str(app),
-            "MANIFESTS_REPO": MANIFESTS,
-            "CONFIGS_REPO": CONFIGS,
+            GITOPS_VARIABLE: MANIFESTS,
+            CONFIGS_VARIABLE: CONFIGS,
             "AZURE_CLIENT_ID": identity,
             "AZURE_TENANT_ID": sandbox.azure.tenant,
             "AZURE_SCOPES": SUBSCRIPTION,
@@ -89,7 +94,7 @@ def create_application(sandbox: Sandbox) -> dict[str, str]:
             )
         for repository in (CONFIGS, MANIFESTS):
             sandbox.repository(repository).variables |= {
-                "SRC_REPO": SOURCE,
+                SOURCE_VARIABLE: SOURCE,
                 "KALYPSO_NOTIFIER_APP_ID": str(notifier),
             }
     return {"KALYPSO_APP_PRIVATE_KEY": key, "KALYPSO_NOTIFIER_PRIVATE_KEY": notifier_key}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final
 
-from kalypso_actions.clients.github import branches, repositories
+from kalypso_actions.clients.github import repositories
 from kalypso_actions.commands.app.environment import read_environments
 from kalypso_actions.commands.doctor.facts import Checklist, Facts
 from kalypso_actions.commands.doctor.repositories import (
@@ -15,6 +14,7 @@ from kalypso_actions.commands.doctor.repositories import (
     check_branch,
     check_copies,
     check_files,
+    check_own_branch,
     read_files,
     read_states,
     templates,
@@ -25,10 +25,13 @@ from kalypso_actions.commands.shared.workflow_templates import Place
 from kalypso_actions.doctor_rules import application as rules
 from kalypso_actions.doctor_rules import repositories as repository_rules
 from kalypso_actions.doctor_rules.workflows import Templates
+from kalypso_actions.model.application import (
+    CONFIGS_VARIABLE,
+    GITOPS_VARIABLE,
+    SOURCE_VARIABLE,
+)
 from kalypso_actions.model.layout import OWN_BRANCHES
-from kalypso_actions.onboarding.application import CI_FILE, other_repositories
-
-RELEASES: Final = "/actions/app-ci@"
+from kalypso_actions.onboarding.application import CI_FILE, RELEASES, other_repositories
 
 
 def check_application(
@@ -37,24 +40,30 @@ def check_application(
     """Check the three repositories of an application; its source names the other two."""
     source = context.control_plane
     values = facts.names.values if facts.names else {}
-    given = [values.get(name, "") for name in (rules.CONFIGS_VARIABLE, rules.GITOPS_VARIABLE)]
+    given = [values.get(name, "") for name in (CONFIGS_VARIABLE, GITOPS_VARIABLE)]
     configs, gitops = other_repositories(source, *given)
     found = checklist.required(lambda: read_environments(source, context), source)
     environments = tuple(found or ())
     if found is not None:
         checklist.add([rules.order_check(source, facts.main, environments)])
+    # What cannot be read is told once, and not by each check.
+    known = [
+        name
+        for name in (configs, gitops)
+        if checklist.required(partial(repositories.get, context.github, name), name)
+    ]
     needed = app_permissions(command.name for command in APPLICATION)
-    check_access(jobs, (source, configs, gitops), needed, checklist)
+    check_access(jobs, (source, *known), needed, checklist)
     _check_source(context, facts, environments, checklist)
-    _check_other(context, configs, "application-configs", environments, checklist)
+    if configs in known:
+        _check_other(context, configs, "application-configs", environments, checklist)
+    if gitops not in known:
+        return
     _check_other(context, gitops, "application-gitops", environments, checklist)
     for environment in environments:
         check_branch(context, gitops, environment, "app-deploy", checklist)
         own = f"{OWN_BRANCHES}{environment}"
-        own_rules = checklist.optional(partial(branches.rules, context.github, gitops, own), gitops)
-        if own_rules:
-            checks = repository_rules.push_checks(gitops, own, own_rules, "app-deploy", is_own=True)
-            checklist.add(checks)
+        check_own_branch(context, gitops, own, "app-deploy", checklist)
 
 
 def _check_source(
@@ -76,21 +85,24 @@ def _check_source(
         )
     if facts.names is None:
         return
-    expected = {rules.APP_ID: None, rules.CONFIGS_VARIABLE: None, rules.GITOPS_VARIABLE: None}
+    expected = {rules.APP_ID: None, CONFIGS_VARIABLE: None, GITOPS_VARIABLE: None}
     checklist.add(rules.variable_checks(source, facts.names, expected))
     existing = checklist.optional(partial(repositories.environments, github, source), source)
     if existing is None:
         return
-    known = {name.lower() for name in existing}
+    names = (rules.OF_CHAIN, *environments)
+    known = {name.lower(): rule for name, rule in existing.items()}
+    protected = {name: known[name.lower()] for name in names if name.lower() in known}
+    checklist.add(rules.protection_checks(source, main, protected))
     of_environments = {
         name: checklist.optional(
             partial(repositories.settings_of_environment, github, source, name), source
         )
-        if name.lower() in known
+        if name in protected
         else None
-        for name in (rules.OF_CHAIN, *environments)
+        for name in names
     }
-    checklist.add(rules.key_checks(source, facts.names, of_environments))
+    checklist.add(rules.key_checks(source, main, facts.names, of_environments))
 
 
 def _without_build(ours: Templates) -> Templates:
@@ -126,6 +138,6 @@ def _check_other(
             check_copies(default, files, ours, checklist)
     names = checklist.optional(partial(repositories.settings, context.github, name), name)
     if names:
-        expected = {rules.SOURCE_VARIABLE: context.control_plane}
+        expected = {SOURCE_VARIABLE: context.control_plane}
         checklist.add(rules.variable_checks(name, names, expected))
         checklist.add(rules.notifier_checks(name, names))

@@ -16,6 +16,7 @@ from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.application import ORDER_FILE
+from kalypso_actions.model.documents import content_of
 from kalypso_actions.model.github import RepositoryFacts, SettingNames
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PromotionPolicy
@@ -24,6 +25,7 @@ from kalypso_actions.model.workflow_files import FOLDER
 from kalypso_actions.onboarding.setup import default_branch_conflict
 
 DEPLOY_FILE: Final = f"{FOLDER}deploy.yml"
+DEPLOYS: Final = b"/actions/app-deploy@"
 OWN_PREFIX: Final[str] = ScheduleInputs.model_fields["branch_prefix"].default
 
 
@@ -114,9 +116,13 @@ def read_facts(context: CommandContext, checklist: Checklist) -> Facts | None:
 
 
 def is_source_of_application(context: CommandContext, main: str) -> bool:
-    """Whether main has a file that the source of an application has. Raises KalypsoError."""
+    """Whether main is that of an application's source. Raises KalypsoError.
+
+    Repositories of all kinds have a deploy.yml: it counts only with our action.
+    """
     files = context.repositories.open(context.url(context.control_plane), branch=main)
-    return not {ORDER_FILE, DEPLOY_FILE}.isdisjoint(files.entries())
+    deploy = content_of(files, DEPLOY_FILE) or b""
+    return ORDER_FILE in files.entries() or DEPLOYS in deploy
 
 
 def _environment(

@@ -319,14 +319,7 @@ def check_gitops(
             check_copies(default, files, ours, checklist)
         check_branch(context, repository, branch, "schedule", checklist)
     for _, own_branch in proposals:
-        branch_rules = checklist.optional(
-            partial(branches.rules, context.github, repository, own_branch), repository
-        )
-        if branch_rules:
-            checklist.add(rules.signature_checks(repository, own_branch, branch_rules, "schedule"))
-            checklist.add(
-                rules.push_checks(repository, own_branch, branch_rules, "schedule", is_own=True)
-            )
+        check_own_branch(context, repository, own_branch, "schedule", checklist)
     _check_repository(context, repository, used, checklist)
 
 
@@ -354,6 +347,18 @@ def check_branch(
         lambda: pull_requests.open_into(github, repository, branch), repository
     )
     checklist.add(rules.upstream_proposals(repository, branch, pulls or ()))
+
+
+def check_own_branch(
+    context: CommandContext, repository: str, branch: str, command: str, checklist: Checklist
+) -> None:
+    """Check that a command can push to the branch that it proposes from, and how it commits."""
+    branch_rules = checklist.optional(
+        lambda: branches.rules(context.github, repository, branch), repository
+    )
+    if branch_rules:
+        checklist.add(rules.signature_checks(repository, branch, branch_rules, command))
+        checklist.add(rules.push_checks(repository, branch, branch_rules, command, is_own=True))
 
 
 def _check_repository(

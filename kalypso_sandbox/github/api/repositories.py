@@ -8,7 +8,7 @@ https://docs.github.com/rest/actions: permissions, secrets, variables
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
@@ -255,9 +255,26 @@ def _environment(call: Call, environment: Environment) -> Json:
         "html_url": f"{call.page}/deployments/activity_log?environments_filter={name}",
         **_times(environment.created_at),
         "can_admins_bypass": True,
-        "protection_rules": [],
-        "deployment_branch_policy": None,
+        "protection_rules": [
+            {"id": environment.id, "node_id": node_id("Gate", environment.id), **rule}
+            for rule in _protection_rules(call, environment)
+        ],
+        "deployment_branch_policy": {"protected_branches": False, "custom_branch_policies": True}
+        if environment.branches
+        else None,
     }
+
+
+def _protection_rules(call: Call, environment: Environment) -> Iterator[Json]:
+    if environment.needs_approval:
+        reviewer = {"type": "User", "reviewer": user(call, call.repository.owner)}
+        yield {
+            "type": "required_reviewers",
+            "prevent_self_review": False,
+            "reviewers": [reviewer],
+        }
+    if environment.branches:
+        yield {"type": "branch_policy"}
 
 
 def _variables(call: Call, variables: dict[str, str], created_at: datetime) -> Answer:

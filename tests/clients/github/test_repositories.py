@@ -26,6 +26,7 @@ from tests.git_repositories import ENVIRONMENT
 
 FLEET = "acme/fleet"
 WORKFLOW = "on: workflow_dispatch\njobs: {}\n"
+REVIEWERS = {"type": "required_reviewers", "reviewers": []}
 ALWAYS = ("deletion", "non_fast_forward")
 
 
@@ -168,9 +169,21 @@ def test_names_of_all_pages() -> None:
         )
         server.get(
             f"{url}?page=2&per_page=100",
-            json={"total_count": 2, "environments": [{"name": "qa"}]},
+            json={
+                "total_count": 2,
+                "environments": [
+                    {
+                        "name": "qa",
+                        "deployment_branch_policy": {"protected_branches": True},
+                        "protection_rules": [{"type": "branch_policy"}, REVIEWERS],
+                    }
+                ],
+            },
         )
-        assert repositories.environments(connect(), "acme/fleet") == ("dev", "qa")
+        assert repositories.environments(connect(), "acme/fleet") == {
+            "dev": (True, False),
+            "qa": (False, True),
+        }
 
 
 @pytest.mark.parametrize(("read", "path"), VARIABLES)

@@ -13,6 +13,7 @@ from kalypso_actions.commands.doctor import doctor
 from kalypso_actions.commands.registry import APPLICATION, app_permissions
 from kalypso_actions.inputs.chain import DoctorInputs
 from kalypso_actions.inputs.local import DEFAULT_ACTION, AppInitInputs
+from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.onboarding.branches import Consent
 from kalypso_actions.report.doctor_document import DoctorDocument
 from kalypso_sandbox.store import BranchRule, Environment, Permissions
@@ -48,7 +49,11 @@ class Shop:
             }
             for place, name in enumerate(("kalypso", *ENVIRONMENTS)):
                 source.environments[name] = Environment(
-                    id=place + 1, name=name, created_at=acme.clock(), secrets=[APP_KEY]
+                    id=place + 1,
+                    name=name,
+                    created_at=acme.clock(),
+                    branches=["main"],
+                    secrets=[APP_KEY],
                 )
             for name in (CONFIGS, GITOPS):
                 other = self.repository(name)
@@ -77,6 +82,7 @@ def test_a_complete_set_up(shop: Shop) -> None:
     assert "the App is installed with all permissions" in told
     assert "workflows on main: 5 files, as in our templates" in told
     assert "no rule keeps app-deploy from pushing to kalypso/stage" in told
+    assert "the environment stage is closed to other branches" in told
     assert document.problems == ()
 
 
@@ -95,6 +101,18 @@ def lack_key(shop: Shop) -> None:
 
 def lack_environment(shop: Shop) -> None:
     del shop.repository(SOURCE).environments["kalypso"]
+
+
+def open_environment(shop: Shop) -> None:
+    shop.repository(SOURCE).environments["dev"].branches.clear()
+
+
+def reviewers_of_all(shop: Shop) -> None:
+    shop.repository(SOURCE).environments["kalypso"].needs_approval = True
+
+
+def lack_configs(shop: Shop) -> None:
+    shop.repository(SOURCE).variables["CONFIGS_REPO"] = "acme/nothing"
 
 
 def key_of_repository(shop: Shop) -> None:
@@ -138,9 +156,16 @@ def ruled(shop: Shop) -> None:
     shop.repository(GITOPS).rules = [BranchRule(pattern="kalypso/**", restrict_pushes=True)]
 
 
+def signed(shop: Shop) -> None:
+    shop.repository(GITOPS).rules = [BranchRule(pattern="kalypso/**", required_signatures=True)]
+
+
 GAPS: Final = [
     (lack_key, "problem acme/shop: the environment dev has no secret"),
     (lack_environment, "problem acme/shop: there is no GitHub environment kalypso"),
+    (open_environment, "warning acme/shop: a workflow of every branch can use the App in the"),
+    (reviewers_of_all, "warning acme/shop: every run in the environment kalypso waits"),
+    (lack_configs, "problem acme/nothing: the repository cannot be read"),
     (key_of_repository, f"warning acme/shop: the secret {APP_KEY} is that of the repository"),
     (lack_variable, "problem acme/shop: the variable MANIFESTS_REPO is not set"),
     (another_source, "problem acme/shop-configs: the variable SRC_REPO is 'acme/other'"),
@@ -156,6 +181,13 @@ GAPS: Final = [
 
 
 @breaks(
+    "an environment that every branch may use is not told",
+    turned(
+        "kalypso_actions.doctor_rules.application.protection_checks", "rules.any_branch", "False"
+    ),
+    case="open_environment",
+)
+@breaks(
     "the App's key of the repository is not told",
     turned(
         "kalypso_actions.doctor_rules.application.key_checks", "APP_KEY in names.secrets", "False"
@@ -170,3 +202,31 @@ def test_each_gap_is_told_with_its_repair(shop: Shop, gap: Any, told: str) -> No
     found = [each for each in shop.doctor().checks if each.state != "ok"]
     (check,) = (each for each in found if told in f"{each.state} {each.place}: {each.text}")
     assert check.advice
+
+
+def test_a_repository_that_cannot_be_read_is_told_once(shop: Shop) -> None:
+    lack_configs(shop)
+    (told,) = lines(shop.doctor(), "problem", "warning")
+    assert told.startswith("problem acme/nothing: the repository cannot be read")
+
+
+def test_signed_commits_of_our_branch(shop: Shop) -> None:
+    signed(shop)
+    assert "commits on kalypso/stage must be signed" in "\n".join(lines(shop.doctor()))
+
+
+@pytest.mark.parametrize(
+    ("deploys", "told"),
+    [
+        ("", f"problem {SOURCE}: main has no Environment object"),
+        ("/actions/app-deploy@", f"warning {SOURCE}: main has no {ORDER_FILE}"),
+    ],
+)
+def test_a_deploy_workflow_of_others_makes_no_application(
+    shop: Shop, deploys: str, told: str
+) -> None:
+    commit(shop, SOURCE, ORDER_FILE, None)
+    text = f"on: push\njobs: {{}}\n# acme{deploys}v1\n"
+    commit(shop, SOURCE, f"{WORKFLOWS}/deploy.yml", text)
+    found = lines(shop.doctor(), "problem", "warning")
+    assert [line for line in found if line.startswith(told)]
