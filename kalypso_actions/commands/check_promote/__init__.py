@@ -125,7 +125,7 @@ def check_promote(
         if not verdict.is_open:
             latest = latest_check(request, verified.repository, context)
             carry_out(writes.ended(latest, watch.gitops_commit), context)
-        recorded = recorder.write([inputs.environment], "Check and promote")
+        recorded = recorder.write([request.environment], "Check and promote")
     started = {"check-promote": done.page} if verdict.is_open else done.started()
     return check_promote_result(
         verified,
