@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from kalypso_actions.model.github import PullRequest
 from kalypso_actions.observations.record import DesiredLine, PromotionLine
 
 NEWEST: Final = 200
 """The commits of main that the record shows; its log has the older ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class MergedProposal:
-    """A pull request of Kalypso to a GitOps branch: `merge_commit` is "" while it is open."""
-
-    url: str
-    created_at: datetime
-    merged_at: datetime | None
-    merged_by: str
-    merge_commit: str
-
-
 def promotions_after(
     previous: Sequence[PromotionLine],
     seen: Sequence[PromotionLine],
-    proposals: Iterable[MergedProposal] = (),
+    proposals: Iterable[PullRequest] = (),
     desired: Iterable[DesiredLine] = (),
 ) -> tuple[PromotionLine, ...]:
     """Return the lines of an environment after a look.
@@ -85,16 +74,16 @@ def _merged(known: PromotionLine | None, line: PromotionLine) -> PromotionLine:
 
 
 def _of_commits(
-    proposals: Iterable[MergedProposal],
+    proposals: Iterable[PullRequest],
     desired: Iterable[DesiredLine],
     lines: Iterable[PromotionLine],
-) -> Mapping[str, MergedProposal]:
+) -> Mapping[str, PullRequest]:
     """Return the pull request of each commit: of several, the first that was merged.
 
     One that is open belongs to the newest commit that the environment has taken up.
     """
     sources = {line.commit: line.source_commit for line in desired if not line.workload}
-    found: dict[str, MergedProposal] = {}
+    found: dict[str, PullRequest] = {}
     for proposal in sorted(proposals, key=lambda each: each.created_at):
         if proposal.merged_at and sources.get(proposal.merge_commit):
             found.setdefault(sources[proposal.merge_commit], proposal)

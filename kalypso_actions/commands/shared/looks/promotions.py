@@ -19,7 +19,7 @@ from kalypso_actions.model.history import HistoryCommit
 from kalypso_actions.model.kinds import GitOpsRepo
 from kalypso_actions.model.layout import OWN_BRANCHES
 from kalypso_actions.model.urls import owner_of
-from kalypso_actions.observations.promotions import NEWEST, MergedProposal
+from kalypso_actions.observations.promotions import NEWEST
 from kalypso_actions.observations.record import ObservationRecord, PromotionLine
 from kalypso_actions.promotion.statuses import State, context, posted_for
 
@@ -34,7 +34,7 @@ class Promotions:
     """The newest commits of main, newest first, and the proposals, by environment."""
 
     lines: Mapping[str, Sequence[PromotionLine]] = field(default_factory=dict)
-    proposals: Mapping[str, Sequence[MergedProposal]] = field(default_factory=dict)
+    proposals: Mapping[str, Sequence[PullRequest]] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
 
 
@@ -147,7 +147,7 @@ def _proposals(
     environment: str,
     repos: Sequence[GitOpsRepo],
     record: ObservationRecord,
-) -> Iterator[MergedProposal]:
+) -> Iterator[PullRequest]:
     """Yield the open and the newest merged pull requests of Kalypso to the GitOps branches."""
     known = {line.pull_request: line.merged_by for line in record.promotions.get(environment, ())}
     names = own_branches(OWN_BRANCHES, environment, repos)
@@ -163,14 +163,4 @@ def _proposals(
         }
         opened = pull_requests.find(command.github, repository, head=head, base=base)
         for pull in (*opened, *merged):
-            yield _proposal(pull, mergers.get(pull.number) or known.get(pull.url, ""))
-
-
-def _proposal(pull: PullRequest, merged_by: str) -> MergedProposal:
-    return MergedProposal(
-        pull.url,
-        pull.created_at,
-        pull.merged_at,
-        merged_by,
-        pull.merge_commit,
-    )
+            yield pull._replace(merged_by=mergers.get(pull.number) or known.get(pull.url, ""))
