@@ -135,7 +135,7 @@ def compare(
     head, before = read_record(branch)
     renamed = _with_present_names(before, looks[0].environments, context)
     records, warnings = after_looks(renamed, looks, context.repositories, thresholds)
-    steps = [before, renamed, *records]
+    steps = [before, *([renamed] if renamed is not before else []), *records]
     happened = [
         event
         for old, new in itertools.pairwise(steps)
