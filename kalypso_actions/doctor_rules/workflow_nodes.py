@@ -124,3 +124,20 @@ def texts_below(node: yaml.Node) -> Iterator[tuple[str, yaml.ScalarNode]]:
             left += [("", item) for item in reversed(each.value)]
         elif isinstance(each, yaml.MappingNode):
             left += [(text_of(name), value) for name, value in reversed(each.value)]
+
+
+def name_of(text: str) -> str:
+    """Return the name of a workflow; "" without one."""
+    try:
+        name = get(composed(text), "name")
+    except yaml.YAMLError:
+        return ""
+    return str(name.value) if isinstance(name, yaml.ScalarNode) else ""
+
+
+def events_of(root: yaml.Node | None) -> dict[str, yaml.Node | None]:
+    """Return the triggers of a workflow by event, in each form of `on`."""
+    on = get(root, "on")
+    if isinstance(on, yaml.MappingNode):
+        return {key.value: value for key, value in pairs(on)}
+    return {node.value: None for node in scalars(on)}

@@ -15,7 +15,7 @@ from kalypso_actions.commands.shared.workflow_templates import (
     our_actions,
     workflow_files,
 )
-from kalypso_actions.doctor_rules import workflow_faults, workflow_steps
+from kalypso_actions.doctor_rules import workflow_faults, workflow_steps, workflow_triggers
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.model.workflow_files import FOLDER, Placeholders
 from kalypso_actions.onboarding.files import for_branch
@@ -109,7 +109,7 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
 )
 @breaks(
     "a condition may name any branch",
-    returning(workflow_faults._conditions, ()),
+    returning(workflow_triggers._conditions, ()),
     case="branch that is not there",
 )
 @breaks(
@@ -119,10 +119,10 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
 )
 @breaks(
     "forks get the secrets",
-    returning(workflow_faults._pull_requests_with_secrets, ()),
+    returning(workflow_triggers._pull_requests_with_secrets, ()),
     case="forks",
 )
-@breaks("every line of cron is good", returning(workflow_faults._fault_of_cron, ""), case="cron *")
+@breaks("every line of cron is good", returning(workflow_triggers._fault_of_cron, ""), case="cron *")
 @breaks(
     "a job may lack permissions",
     returning(workflow_steps._permissions, ()),
@@ -140,7 +140,7 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
 )
 @breaks(
     "a filter of other branches starts ci",
-    returning(workflow_faults._excluding, None),
+    returning(workflow_triggers._excluding, None),
     case="another branch",
 )
 @pytest.mark.parametrize(
