@@ -130,7 +130,8 @@ def _workflow_faults(
         repository, branch = reading.revision.repository, reading.revision.branch
         of_clone = clone.files_of(branch) if clone else None
         files = of_clone or reader.repositories.open(repository, branch=branch)
-        return BranchWorkflows(repository, branch, read_workflows(files))
+        documents = {document.where.path for document in reading.documents}
+        return BranchWorkflows(repository, branch, read_workflows(files), sorted(documents))
 
     own = map(workflows, branches.own.values())
     known = [item.control_plane.branch for item in branches.environments.values()]

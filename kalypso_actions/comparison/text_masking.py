@@ -169,6 +169,16 @@ def mask_line(text: str, names: KeyNames, secrets: Collection[str] = ()) -> str:
     return _without_credentials(_inline(text, names, subjects))
 
 
+def has_token(text: str) -> bool:
+    """Whether a text has a token of a well-known service, and no placeholder such as ghp_xxx."""
+    found = (
+        re.search(pattern, text)
+        for needed, pattern in _CREDENTIAL_FORMS.items()
+        if needed in text and needed not in {"@", "Bearer ", "Basic "}
+    )
+    return any(match and re.search(r"\d", match[0]) for match in found)
+
+
 def _without_credentials(text: str) -> str:
     patterns = [pattern for needed, pattern in _CREDENTIAL_FORMS.items() if needed in text]
     return re.sub("|".join(patterns), MASKED, text) if patterns else text

@@ -8,7 +8,7 @@ A file that merely differs from our template has none.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import yaml
@@ -18,6 +18,8 @@ from kalypso_actions.doctor_rules.workflow_nodes import (
     INPUT,
     INVALID,
     NOT_STARTED,
+    SECRET,
+    VERSIONS,
     WorkflowFile,
     composed,
     events_of,
@@ -39,7 +41,13 @@ from kalypso_actions.doctor_rules.workflow_steps import (
     used_action,
 )
 from kalypso_actions.doctor_rules.workflow_triggers import trigger_faults
-from kalypso_actions.doctor_rules.workflows import EXPRESSIONS, BranchWorkflows
+from kalypso_actions.doctor_rules.workflows import (
+    EXPRESSIONS,
+    BranchWorkflows,
+    is_same_version,
+    references_in,
+    shown_reference,
+)
 from kalypso_actions.errors import Finding, Location
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.nearest import nearest
@@ -77,12 +85,13 @@ def workflow_faults(
     names: Collection[str] = (),
     default_files: Collection[str] | None = None,
     branches: Collection[str] = (),
+    is_secret: Callable[[str, str], bool] = lambda _key, _text: False,
 ) -> Iterator[Finding]:
     """Yield what breaks the chain in the files of a branch that use our actions.
 
     `templates` are ours by path, `actions` what our actions take. `names` and `default_files` are
     the names and paths of the workflows on the default branch; None if they are unknown. `branches`
-    are those of all environments, if they are known.
+    are those of all environments, if they are known. `is_secret` judges a key and its text.
     """
     ours: list[WorkflowFile] = []
     for path, text in files.texts.items():
@@ -97,6 +106,7 @@ def workflow_faults(
                 yield Finding(message, where, f"did you mean {near}?", INPUT, level="warning")
         if not USES_OURS.search(text):
             continue
+        yield from _secrets(files, path, is_secret)
         try:
             root = composed(text)
         except yaml.YAMLError as error:
@@ -125,6 +135,62 @@ def workflow_faults(
         yield from _expressions(file, template, actions)
         yield from syntax_faults(file)
     yield from step_faults(ours, actions, templates)
+
+
+_KEY_AND_TEXT: Final = re.compile(
+    r"\s*(?:#\s*|-\s+)*(?:(?P<key>[\w.-]+)(?::\s|=)\s*)?(?P<quote>['\"]?)(?P<text>.*?)(?P=quote)(?:\s+#.*)?"
+)
+
+
+def _secrets(
+    files: BranchWorkflows, path: str, is_secret: Callable[[str, str], bool]
+) -> Iterator[Finding]:
+    """Report lines with a secret, also in comments; never show it."""
+    for number, line in enumerate(files.texts[path].splitlines(), 1):
+        match = _KEY_AND_TEXT.fullmatch(line)
+        if match and is_secret(match["key"] or "", match["text"]):
+            yield Finding(
+                f"{path} has a secret in plain text: all who may read the repository have it",
+                place_of(files, path, number, 1),
+                "revoke it, store a new one as a secret of the repository, and write "
+                "${{ secrets.NAME }}",
+                SECRET,
+                level="warning",
+            )
+
+
+def differing_versions(branches: Iterable[BranchWorkflows]) -> Iterator[Finding]:
+    """Report our actions that some workflow files use at another version than most of main's.
+
+    `branches` are those of a control plane, main first. A tag such as v1 and a version of it do not
+    differ.
+    """
+    uses: dict[tuple[str, str], list[tuple[BranchWorkflows, str, int]]] = {}
+    for files in branches:
+        for path, text in sorted(files.texts.items()):
+            for match in references_in(text) if path.startswith(FOLDER) else ():
+                place = files, path, text.count("\n", 0, match.start("actions")) + 1
+                uses.setdefault((match["actions"], match["ref"]), []).append(place)
+    if len(uses) < 2:
+        return
+    of_main = next(iter(uses.values()))[0][0]
+    common = max(uses, key=lambda used: sum(files is of_main for files, _, _ in uses[used]))
+    for used, places in uses.items():
+        if used[0] == common[0] and is_same_version(used[1], common[1]):
+            continue
+        names = dict.fromkeys(
+            path.removeprefix(FOLDER) + ("" if files is of_main else f" of {files.branch}")
+            for files, path, _ in places
+        )
+        yield Finding(
+            f"{shown_reference(*used)} in {abbreviated(list(names), MAX_LISTED)}, but most files "
+            f"have {shown_reference(*common)}: the actions of a control plane rely on each other's "
+            "statuses and records",
+            place_of(*places[0], 1),
+            "kalypso init --update-workflows brings all files to one version",
+            VERSIONS,
+            level="warning",
+        )
 
 
 def misplaced_workflows(files: BranchWorkflows) -> Iterator[Finding]:

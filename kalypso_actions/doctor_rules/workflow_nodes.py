@@ -22,6 +22,9 @@ INPUT: Final = "workflow-input-unknown"
 INVALID: Final = "workflow-invalid"
 PERMISSION: Final = "workflow-permission-missing"
 UNPROTECTED: Final = "workflow-unprotected"
+CANCELLED: Final = "workflow-cancelled"
+SECRET: Final = "workflow-secret"  # noqa: S105 - the code of a problem
+VERSIONS: Final = "workflow-versions-differ"
 
 MOST_FILES: Final = 256
 """The number of Kalypso's workflow files to remember; fifty environments have a hundred."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final, NamedTuple
 
 import yaml
 
 from kalypso_actions.doctor_rules.workflow_nodes import (
+    CANCELLED,
     EXPRESSION,
     INPUT,
     NOT_STARTED,
@@ -23,11 +25,14 @@ from kalypso_actions.doctor_rules.workflow_nodes import (
     get,
     items,
     pairs,
+    scalars,
     text_of,
     texts_below,
 )
-from kalypso_actions.doctor_rules.workflows import names_in
+from kalypso_actions.doctor_rules.workflows import EXPRESSIONS, names_in
 from kalypso_actions.errors import Finding
+from kalypso_actions.inputs.chain import LONGEST_RUN
+from kalypso_actions.inputs.values import DURATION, UNITS
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.model.workflow_files import ACTIONS, FOLDER
@@ -38,6 +43,7 @@ class OurAction:
     """What one of our actions takes, and what it needs.
 
     `choices` are the values of inputs that have no others, `defaults` those of optional inputs.
+    `secrets` are the inputs that are no variables.
     `outputs` imports the model of the document, and returns the names of the outputs. `permissions`
     have the level and the reason of each permission that the job's token needs, where the job runs
     in a control plane; `verify_only` those with the input `verify-only`.
@@ -50,6 +56,7 @@ class OurAction:
     permissions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     verify_only: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     outputs: Callable[[], Collection[str]] = frozenset
+    secrets: frozenset[str] = frozenset()
 
 
 Actions = Mapping[str, OurAction]
@@ -62,6 +69,7 @@ class _Step(NamedTuple):
     job: tuple[yaml.ScalarNode, yaml.Node]
     action: str
     uses: yaml.Node
+    node: yaml.Node
     inputs: dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 
     def value(self, name: str) -> str:
@@ -85,7 +93,7 @@ def _steps(file: WorkflowFile) -> Iterator[_Step]:
             if action == ROOT and "run" in inputs:
                 action = text_of(inputs["run"][1]).split(" ")[0]
             if action and uses is not None:
-                yield _Step(file, job, action, uses, inputs)
+                yield _Step(file, job, action, uses, step, inputs)
 
 
 def used_action(step: yaml.Node) -> str:
@@ -105,8 +113,11 @@ def step_faults(
     for step in steps:
         if step.action in actions and _USES.search(text_of(step.uses)):
             yield from _inputs(step, actions[step.action])
+    yield from _variables_with_secrets(steps, actions, templates)
     yield from _permissions(steps, actions)
     yield from _without_reviewers(steps)
+    yield from _short_limits(steps, actions)
+    yield from _shared_groups(steps)
     yield from _differing_options(steps, actions)
     yield from _names(files, templates)
 
@@ -150,6 +161,40 @@ def _inputs(step: _Step, action: OurAction) -> Iterator[Finding]:
         )
 
 
+def _variables_with_secrets(
+    steps: Iterable[_Step], actions: Actions, templates: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Report secrets that come from variables, or are written as variables of our secrets.
+
+    GitHub shows variables to all who may read the repository, and does not mask them in logs.
+    """
+    of_actions = {name for action in actions.values() for name in action.secrets}
+    ours = {name for text in templates.values() for name in names_in(text)}
+    for step in steps:
+        for name, (_, value) in step.inputs.items():
+            for used in _values_in(text_of(value)):
+                kind, _, short = used.partition(".")
+                is_ours = used not in ours and f"secrets.{short}" in ours
+                if kind == "vars" and (name in of_actions or is_ours):
+                    yield step.file.finding(
+                        f"{name} is a secret, but vars.{short} is a variable: it is empty, or all "
+                        "who may read the repository and its logs have it",
+                        value,
+                        f"write secrets.{short}; if the variable is set, revoke its value and "
+                        "delete it",
+                        EXPRESSION,
+                    )
+
+
+def _values_in(text: str) -> Iterator[str]:
+    """Yield the secrets and variables that can be the value of a text, and no condition of it."""
+    for expression in EXPRESSIONS.findall(text):
+        for alternative in expression.split("||"):
+            value = alternative.rpartition("&&")[2]
+            if "==" not in value and "!=" not in value:
+                yield from names_in(value)
+
+
 _ACKNOWLEDGED: Final = re.compile(rf"#.*kalypso\.io/ignore:.*\b{UNPROTECTED}\b")
 
 
@@ -180,6 +225,100 @@ def _without_reviewers(steps: Iterable[_Step]) -> Iterator[Finding]:
                 f"# kalypso.io/ignore: {UNPROTECTED}",
                 UNPROTECTED,
             )
+
+
+def _short_limits(steps: Iterable[_Step], actions: Actions) -> Iterator[Finding]:
+    """Report jobs and steps that GitHub cancels before our action has ended to wait."""
+    for step in steps:
+        default = actions[step.action].defaults.get("timeout", "") if step.action in actions else ""
+        wait = DURATION.fullmatch(step.value("timeout") or default)
+        if wait is None or step.value("verify-only") == "true":
+            continue
+        waits = min(timedelta(seconds=int(wait[1]) * UNITS[wait[2]]), LONGEST_RUN)
+        for holder, noun in (
+            (step.job[1], f"the job {step.job[0].value!r}"),
+            (step.node, "the step"),
+        ):
+            limit = get(holder, "timeout-minutes")
+            minutes = text_of(limit)
+            if limit is None or not minutes.isdigit() or int(minutes) * 60 > waits.total_seconds():
+                continue
+            yield step.file.finding(
+                f"GitHub cancels {noun} after {minutes} minutes, but {step.action} may wait for "
+                f"{waits // timedelta(minutes=1)}: the run ends without a verdict",
+                limit,
+                "write timeout-minutes: 360, as in our template, or give the action a shorter "
+                "timeout",
+                CANCELLED,
+            )
+
+
+_SAME_PLACE: Final = frozenset({"github.ref", "github.ref_name", "github.sha", "github.head_ref"})
+_SAME_ALWAYS: Final = frozenset(
+    {
+        *("github.workflow", "github.workflow_ref", "github.repository", "github.event_name"),
+        *("github.repository_owner", "github.job", "github.base_ref", "format", "true", "false"),
+    }
+)
+"""What is the same for all runs of a workflow on a branch, and for all runs of it."""
+
+_ENVIRONMENTS: Final = "different environments"
+_PULL_REQUEST: Final = "${{ github.event.pull_request.number || github.sha }}"
+_REPLACED: Final[Mapping[str, tuple[str, frozenset[str], str]]] = {
+    "schedule": (
+        _ENVIRONMENTS,
+        _SAME_ALWAYS | _SAME_PLACE,
+        "add ${{ inputs.environment }} to the group",
+    ),
+    **dict.fromkeys(
+        ("cd", "check-promote", "rollback"),
+        (
+            _ENVIRONMENTS,
+            _SAME_ALWAYS | _SAME_PLACE,
+            "remove concurrency:, as in our template",
+        ),
+    ),
+    **dict.fromkeys(
+        ("ci", "preview"),
+        ("different pull requests", _SAME_ALWAYS, f"add {_PULL_REQUEST} to the group"),
+    ),
+}
+"""The actions of which each run counts: for what, the names that do not differ, and advice."""
+
+
+def _shared_groups(steps: Iterable[_Step]) -> Iterator[Finding]:
+    """Report concurrency groups in which a run replaces that of another environment."""
+    told: set[int] = set()
+    for step in steps:
+        if step.action not in _REPLACED:
+            continue
+        runs, same, advice = _REPLACED[step.action]
+        environment = step.value("environment")
+        if runs == _ENVIRONMENTS and EXPRESSION_START not in environment:
+            continue
+        of_job = "matrix." in environment  # one run is for all environments
+        for holder in (step.job[1],) if of_job else (step.file.root, step.job[1]):
+            concurrency = get(holder, "concurrency")
+            group = get(concurrency, "group") or concurrency
+            is_cancelling = text_of(get(concurrency, "cancel-in-progress")) not in {"", "false"}
+            is_queue = text_of(get(concurrency, "queue")) == "max" and not is_cancelling
+            if not isinstance(group, yaml.ScalarNode) or is_queue or id(group) in told:
+                continue
+            used = _WORD.findall(_TEXT.sub("", " ".join(EXPRESSIONS.findall(group.value))))
+            if {name.lower() for name in used} <= same:
+                told.add(id(group))
+                whom = "the running and the waiting one" if is_cancelling else "the waiting one"
+                yield step.file.finding(
+                    f"runs for {runs} share the concurrency group {group.value!r}: each cancels "
+                    f"{whom}",
+                    group,
+                    advice,
+                    CANCELLED,
+                )
+
+
+_TEXT: Final = re.compile(r"'(?:[^']|'')*'")
+_WORD: Final = re.compile(r"[A-Za-z_][\w.-]*")
 
 
 LEVELS: Final = {"none": 0, "read": 1, "write": 2}
@@ -373,6 +512,7 @@ def syntax_faults(file: WorkflowFile) -> Iterator[Finding]:
         yield from _unknown_keys(
             file, job, CALLING_KEYS if is_call else JOB_KEYS, f"the job {key.value!r}"
         )
+        yield from _unknown_runners(file, get(job, "runs-on"))
         given = {each.value for each, _ in pairs(job)}
         if not is_call and "runs-on" not in given and not nearest("runs-on", given - JOB_KEYS):
             yield file.refused(f"the job {key.value!r} has no runs-on", key, "add runs-on:")
@@ -382,6 +522,36 @@ def syntax_faults(file: WorkflowFile) -> Iterator[Finding]:
             if len(has) != 1 and not {each.value for each, _ in pairs(step)} - STEP_KEYS:
                 message = "a step has both uses and run" if has else "a step has no uses or run"
                 yield file.refused(message, step, "write one of the two")
+
+
+_SYSTEMS: Final = {
+    "ubuntu": ("latest", "slim", "26.04", "24.04", "22.04", "26.04-arm", "24.04-arm", "22.04-arm"),
+    "windows": ("latest", "2025", "2022", "11-arm"),
+    "macos": tuple(
+        f"{version}{size}"
+        for version in ("latest", "26", "15", "14")
+        for size in ("", "-intel", "-large", "-xlarge")
+    ),
+}
+RUNNERS: Final = (
+    "self-hosted",
+    *(f"{name}-{each}" for name in _SYSTEMS for each in _SYSTEMS[name]),
+)
+"""https://docs.github.com/en/actions/reference/runners/github-hosted-runners"""
+
+
+def _unknown_runners(file: WorkflowFile, node: yaml.Node | None) -> Iterator[Finding]:
+    """Report labels that differ from one of GitHub's by a slip; own runners may have any other."""
+    for label in (*scalars(node), *scalars(get(node, "labels"))):
+        near = misspelled(label.value.lower(), RUNNERS)
+        if near and label.value.lower() not in RUNNERS:
+            yield file.finding(
+                f"no runner takes the job, unless an own one has the label {label.value}: GitHub "
+                "cancels it after a day",
+                label,
+                f"did you mean {near}?",
+                CANCELLED,
+            )
 
 
 def _unknown_keys(

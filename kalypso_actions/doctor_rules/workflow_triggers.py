@@ -91,6 +91,36 @@ def _triggers(
                 f"write branches: [{branch}]" if of_default else f"let the filter match {branch}",
                 NOT_STARTED,
             )
+        yield from _changes(file, name, given[name])
+
+
+_MOST_PATHS: Final = 3
+
+
+def _changes(file: WorkflowFile, event: str, given: yaml.Node | None) -> Iterator[Finding]:
+    """Report filters of paths that leave documents out, and of types without a new commit."""
+    only, ignored = get(given, "paths"), get(given, "paths-ignore")
+    patterns, node = texts_of(only or ignored), only or ignored
+    left_out = [path for path in file.files.documents if _matches(patterns, path) == (only is None)]
+    if node is not None and left_out:
+        listed = abbreviated(sorted({*left_out}), _MOST_PATHS)
+        yield file.finding(
+            f"no {event} that changes only {listed} starts {file.path}: its filter of paths leaves "
+            "that out",
+            node,
+            f"remove {'paths' if only else 'paths-ignore'}:, as in our template",
+            NOT_STARTED,
+        )
+    types = get(given, "types") if event == "pull_request" else None
+    lacking = [name for name in ("opened", "synchronize") if name not in texts_of(types)]
+    if types is not None and lacking:
+        yield file.finding(
+            f"{file.path} does not run for every commit of a pull request: types leaves "
+            f"{' and '.join(lacking)} out",
+            types,
+            f"add {', '.join(lacking)} to types:, or remove types:",
+            NOT_STARTED,
+        )
 
 
 def _excluding(event: yaml.Node | None, branch: str) -> yaml.Node | None:
@@ -236,7 +266,8 @@ _MONTHS: Final = [
     "dec",
 ]
 _DAYS: Final = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-_CRON: Final[Sequence[tuple[str, int, int, Sequence[str]]]] = (
+_CronField = tuple[str, int, int, Sequence[str]]
+_CRON: Final[Sequence[_CronField]] = (
     ("minute", 0, 59, ()),
     ("hour", 0, 23, ()),
     ("day of the month", 1, 31, ()),
@@ -267,6 +298,61 @@ def _schedules(file: WorkflowFile) -> Iterator[Finding]:
             message = f"cron {text_of(line)!r}: {fault}"
             advice = "write minute, hour, day of the month, month and day of the week: 7,37 * * * *"
             yield file.refused(message, line, advice)
+    lines = [line for line in (get(item, "cron") for item in items(schedule)) if line is not None]
+    if not any(_fault_of_cron(text_of(line)) for line in lines):
+        yield from _rare_runs(file, lines)
+
+
+def _rare_runs(file: WorkflowFile, lines: Sequence[yaml.Node]) -> Iterator[Finding]:
+    """Report steps of cron that are longer than their span, and a poll that hardly ever runs."""
+    is_told = False
+    for line in lines:
+        fields = zip(text_of(line).lower().split(), _CRON, strict=True)
+        for part, field in ((part, field) for text, field in fields for part in text.split(",")):
+            span, _, step = part.partition("/")
+            values = _values_of_cron(span, field)
+            if int(step or 0) > len(values) > 1:
+                is_told = True
+                minutes = f"*/{step} * * * *" if field[0] == "hour" and int(step) < 60 else ""
+                yield file.finding(
+                    f"cron {text_of(line)!r}: {part} is the {field[0]} {values[0]} alone",
+                    line,
+                    f"for every {step} minutes, write {minutes}" if minutes else "correct the step",
+                    NOT_STARTED,
+                )
+    if lines and not is_told and _POLLS.search(file.text) and sum(map(_weekly, lines)) <= 7:
+        yield file.finding(
+            "poll runs once a day at most, so that a lost start, or a change in a registered "
+            "repository, waits so long",
+            lines[0],
+            "write 7,37 * * * *, as in our template",
+            NOT_STARTED,
+        )
+
+
+_POLLS: Final = re.compile(r"/actions/poll@")
+
+
+def _weekly(line: yaml.Node) -> float:
+    """Return how often a line of cron runs in a week, on average."""
+    counts = [
+        len({number for part in text.split(",") for number in _values_of_cron(part, field)})
+        for text, field in zip(text_of(line).lower().split(), _CRON, strict=True)
+    ]
+    minutes, hours, days, months, weekdays = counts
+    return minutes * hours * weekdays * (days / 31) * (months / 12)
+
+
+def _values_of_cron(part: str, field: _CronField) -> range:
+    """Return the numbers of a part of a field of cron, which is good."""
+    _, first, last, names = field
+    span, _, step = part.partition("/")
+    ends = [
+        first + names.index(end) if end in names else int(end)
+        for end in (span.split("-") if span != "*" else ())
+    ] or [first, last]
+    end = last if step and len(ends) == 1 else ends[-1]
+    return range(ends[0], end + 1, int(step or 1))
 
 
 def _fault_of_cron(line: str) -> str:

@@ -53,11 +53,15 @@ Templates = Callable[[str, str], Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class BranchWorkflows:
-    """The files below `.github/workflows` of a branch: text by path."""
+    """The files below `.github/workflows` of a branch: text by path.
+
+    `documents` are the paths of the files that the workflows are for; () if they are unknown.
+    """
 
     repository: str
     branch: str
     texts: Mapping[str, str]
+    documents: Collection[str] = ()
 
 
 def workflow_checks(
@@ -98,7 +102,7 @@ def workflow_checks(
     yield from (Check.of_problem("problem", finding, place) for finding in faults)
     if current == len(paths):
         yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
-    yield from _moving_references(files)
+    yield from _movingreferences_in(files)
     templates_here = dict.fromkeys(paths, "")
     for path, text in files.texts.items():
         if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
@@ -110,12 +114,12 @@ def workflow_checks(
             )
 
 
-def _moving_references(files: BranchWorkflows) -> Iterator[Check]:
+def _movingreferences_in(files: BranchWorkflows) -> Iterator[Check]:
     """Warn of Kalypso's actions that are used by a tag or a branch, which can move."""
     used = {
         f"{reference['actions']}@{reference['ref']}"
         for text in files.texts.values()
-        for reference in _references(text)
+        for reference in references_in(text)
         if not is_commit_id(reference["ref"].partition(" ")[0])
     }
     if used:
@@ -156,7 +160,7 @@ def _difference(files: BranchWorkflows, path: str, text: str, templates: Templat
         owner = "upstream's" if upstream else "somebody else's: it uses none of our actions"
         advice = "kalypso init replaces it" if upstream else "kalypso init --update-workflows"
         return problem(files.repository, f"{where} is {owner}", advice, page)
-    for reference in _references(text):
+    for reference in references_in(text):
         template = templates(reference["actions"], reference["ref"])[path]
         if origin_of_workflow(text, template) == "current" or uses_only_options(text, template):
             return None
@@ -170,12 +174,29 @@ def _difference(files: BranchWorkflows, path: str, text: str, templates: Templat
 
 def used_actions(texts: Iterable[str]) -> set[str]:
     """Return the repositories (owner/name) of Kalypso's actions that the files use."""
-    return {reference["actions"] for text in texts for reference in _references(text)}
+    return {reference["actions"] for text in texts for reference in references_in(text)}
 
 
-def _references(text: str) -> Iterator[re.Match[str]]:
+def references_in(text: str) -> Iterator[re.Match[str]]:
+    """Yield where a workflow file uses our actions, as USED finds them."""
     matches = (USED.match(text, line.start()) for line in USES_OURS.finditer(text))
     return filter(None, matches)
+
+
+def is_same_version(reference: str, other: str) -> bool:
+    """Whether two references can be one version: v1, v1.2, and a commit with the comment v1.2."""
+    commits = [each.partition(" # ")[0] for each in (reference, other)]
+    tags = sorted((each.rpartition(" # ")[2] for each in (reference, other)), key=len)
+    if commits[0] == commits[1] or all(map(is_commit_id, commits)):
+        return commits[0] == commits[1]
+    is_tag = re.fullmatch(r"v\d+(\.\d+)*", tags[0])
+    return bool(is_tag and f"{tags[1]}.".startswith(f"{tags[0]}."))
+
+
+def shown_reference(actions: str, reference: str) -> str:
+    """Return a reference for people, with a short commit."""
+    commit, blank, version = reference.partition(" # ")
+    return f"{actions}@{commit[:7] if is_commit_id(commit) else commit}{blank and f' ({version})'}"
 
 
 OFFERED: Final = re.compile(r"^\s*# ([a-z-]+): \S+( .*)?$", re.MULTILINE)

@@ -381,6 +381,11 @@ class NotifyInputs(ChainInputs):
     dry_run: DryRun = False
 
 
+LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
+"""GitHub ends a hosted job after six hours. Before that, another run continues the waiting; the
+post-deployment command has to end within them, too."""
+
+
 class WaitingInputs(Inputs):
     """Inputs of the commands that wait for clusters."""
 

@@ -70,7 +70,7 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
             yield Problem(
                 f"{subject} {fault}", config_map.at(key), advice, "config-value-characters"
             )
-        if _is_secret(key, text) or _has_secret(value):
+        if is_secret(key, text) or _has_secret(value):
             yield Problem(
                 f"{subject} looks like a secret, and all readers of the GitOps repository get it",
                 config_map.at(key),
@@ -129,18 +129,18 @@ def _has_secret(value: object) -> bool:
     match value:
         case dict():
             return any(
-                _is_secret(str(key), inner) if isinstance(inner, str) else _has_secret(inner)
+                is_secret(str(key), inner) if isinstance(inner, str) else _has_secret(inner)
                 for key, inner in value.items()
             )
         case list():
             return any(
-                _is_secret("", item) if isinstance(item, str) else _has_secret(item)
+                is_secret("", item) if isinstance(item, str) else _has_secret(item)
                 for item in value
             )
     return False
 
 
-def _is_secret(key: str, text: str) -> bool:
+def is_secret(key: str, text: str) -> bool:
     """Return whether a value is or contains a secret, and not only the name or place of one."""
     if "-----BEGIN " in text and "PRIVATE KEY-----" in text:
         return True

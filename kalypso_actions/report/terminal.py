@@ -45,7 +45,7 @@ HEADINGS: Final = {
 }
 """The word for a level, and its style."""
 
-HIDDEN_CODES: Final = frozenset({"config-secret", "repository-url-secret"})
+HIDDEN_CODES: Final = frozenset({"config-secret", "repository-url-secret", "workflow-secret"})
 """The codes of findings whose lines must not be shown."""
 
 NO_COMMITS: Final[Mapping[str, str]] = {}

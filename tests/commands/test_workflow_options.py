@@ -134,3 +134,13 @@ def test_other_commands_take_them(clone: Path) -> None:
         assert SAID in call_kalypso(*arguments).stderr, arguments
     for named in (("validate", "."), ("render", "dev", "--environment-dir", ".")):
         assert SAID not in call_kalypso(*named).stderr, named
+
+
+def test_a_filter_of_paths_is_judged_by_the_documents(clone: Path) -> None:
+    git(clone, "commit", "--quiet", "-am", "promote")
+    ci = workflow(step("ci")).replace(b"on: push", b"on: {push: {paths: [docs/**]}}")
+    files = {**MAIN, ".environments/dev.yaml": environment("dev")}
+    commit_branch(clone, {**files, f"{FOLDER}ci.yaml": ci}, "main")
+    warnings = json.loads(call_kalypso("validate", "--json").stdout)["warnings"]
+    (message,) = [item["message"] for item in warnings if "filter of paths" in item["message"]]
+    assert message.startswith("no push that changes only .environments/dev.yaml, ")

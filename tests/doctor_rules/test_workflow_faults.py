@@ -24,6 +24,12 @@ from tests.breaks import breaks, returning
 MARKS = Placeholders("acme/kalypso-actions", "v1", "acme/control-plane")
 
 
+GROUP = "group: schedule ${{ inputs.environment }} ${{ inputs.force }} ${{ inputs.allow_removals }}"
+WAIT = "write timeout-minutes: 360, as in our template, or give the action a shorter timeout"
+VARIABLE = "write secrets.{0}; if the variable is set, revoke its value and delete it"
+SECRET = "revoke it, store a new one as a secret of the repository, and write ${{ secrets.NAME }}"
+WORD = "A1b2C3d4E5f6G7h8I9j0"
+DOCUMENTS = ("base-repo.yaml", "config/environment.yaml", "cluster-types.yml")
 CRON = "write minute, hour, day of the month, month and day of the week: 7,37 * * * *"
 UNREVIEWED = (
     "add environment: ${{ inputs.environment }} to the job; if the merge of the pull request in the "
@@ -35,7 +41,7 @@ def told(
     texts: dict[str, str], place: Place = "control-plane", main: str = "main", branch: str = "main"
 ) -> list[tuple[str, str, str]]:
     """Return the place, the code and the advice of each fault."""
-    files = BranchWorkflows("acme/control-plane", branch, texts)
+    files = BranchWorkflows("acme/control-plane", branch, texts, DOCUMENTS)
     return [
         (f"{item.where.path.removeprefix(FOLDER)}:{item.where.line}", item.code, item.advice)
         for item in faults_of_workflows(files, place, main, branches=("dev", "stage"))
@@ -89,6 +95,36 @@ def test_our_templates_have_no_faults(place: Place, branch: str, main: str) -> N
         ("ci", "runs-on: ubuntu-latest", "if: github.ref == 'refs/tags/v1'\n    runs-on: x"),
         ("ci", "runs-on: ubuntu-latest", "if: ${{ !(github.ref == 'refs/heads/old') }}\n    runs-on: x"),
         ("schedule", "runs-on: ubuntu-latest", "if: github.ref_name == 'dev'\n    runs-on: x"),
+        ("ci", "push:\n", "push:\n    paths-ignore: ['docs/**', '**.md']\n"),
+        ("ci", "push:\n", "push:\n    paths: ['**.y*ml', '!docs/**']\n"),
+        ("ci", "push:\n", "push:\n    paths: ['*', '*/**']\n"),
+        ("ci", "pull_request:\n", "pull_request:\n    types: [opened, synchronize, ready_for_review]\n"),
+        ("check-promote", "timeout-minutes: 360", "timeout-minutes: 61"),
+        ("check-promote", "timeout-minutes: 360", "timeout-minutes: ${{ fromJSON(vars.MINUTES) }}"),
+        ("check-promote", "          next-environment:", "          timeout: 24h\n          next-environment:"),
+        ("check-promote", "    timeout-minutes: 360 # another run continues to wait before that\n", ""),
+        *(
+            ("schedule", GROUP, f"group: {group}")
+            for group in ("schedule-${{ inputs.environment }}", "${{ github.workflow }}-${{ github.event.inputs.environment }}", "${{ format('schedule-{0}', inputs['environment']) }}", "${{ toJSON(inputs) }}", "${{ github.run_id }}", "${{ env.GROUP }}", "schedule\n  queue: max")
+        ),
+        ("schedule", "environment: ${{ inputs.environment }}\n          force", "environment: dev\n          force"),
+        ("schedule", f"{GROUP}\n  cancel-in-progress: false", "group: schedule ${{ inputs.environment }}\n  cancel-in-progress: true"),
+        ("ci", "ci-${{ github.event.pull_request.number || github.sha }}", "${{ github.workflow }}-${{ github.ref }}"),
+        ("poll", "group: poll", "group: ${{ github.workflow }}"),
+        ("cd", "\n  cd:\n", "\n  cd:\n    concurrency: cd-${{ inputs.environment }}\n"),
+        ("schedule", "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}", "${{ vars.IS_NEW == 'true' && secrets.NEW_KEY || secrets.KALYPSO_APP_PRIVATE_KEY }}"),
+        ("schedule", "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}", "${{ vars.KALYPSO_APP_ID && secrets.KALYPSO_APP_PRIVATE_KEY }}"),
+        ("schedule", "${{ vars.KALYPSO_APP_ID }}", "${{ secrets.KALYPSO_APP_ID }}"),
+        *(
+            ("schedule", "runs-on: ubuntu-latest", f"runs-on: {label}")
+            for label in ("[self-hosted, linux, x64]", "ubuntu-latest-4-cores", "ubuntu-latest-m", "Ubuntu-Latest", "ubuntu-24.04-arm", "macos-15-xlarge", "ubuntu-20.04", "linux", "arc-runner-set", "{group: fleet, labels: ubuntu-24.04}", "ubuntu")
+        ),
+        *(("poll", "7,37 * * * *", cron) for cron in ("0 */12 * * *", "*/60 * * * *", "0 */6 * * MON-FRI", "0 8,16 * * *", "5/20 * * * *")),
+        ("report", "23 2 * * *", "0 */24 * * SUN"),
+        *(
+            ("schedule", "jobs:", f"{line}\njobs:")
+            for line in ("# token: ghp_xxxxxxxxxxxxxxxxxxxx", "# password: ${{ secrets.DB_PASSWORD1 }}", "env: {npm_config_registry: https://npm.acme.example}", "# https://x-access-token:${TOKEN1}@github.com/acme/cp", "# id-token: write")
+        ),
         ("schedule", "runs-on: ubuntu-latest", "strategy: {matrix: {a: [1]}}\n    runs-on: ${{ matrix.a }}"),
     ],
 )  # fmt: skip
@@ -102,6 +138,41 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
     return {**texts, path: texts[path].replace(old, new)}
 
 
+@breaks(
+    "filters of paths are not read",
+    returning(workflow_triggers._changes, ()),
+    case="documents that do not count",
+)
+@breaks(
+    "a cron means what it seems",
+    returning(workflow_triggers._rare_runs, ()),
+    case="hours in place of minutes",
+)
+@breaks(
+    "GitHub never cancels a job that waits",
+    returning(workflow_steps._short_limits, ()),
+    case="too short for the wait",
+)
+@breaks(
+    "environments may share a concurrency group",
+    returning(workflow_steps._shared_groups, ()),
+    case="one group",
+)
+@breaks(
+    "a key may be a variable",
+    returning(workflow_steps._variables_with_secrets, ()),
+    case="key from a variable",
+)
+@breaks(
+    "every label has a runner",
+    returning(workflow_steps._unknown_runners, ()),
+    case="misspelled runner",
+)
+@breaks(
+    "a workflow file may have a secret",
+    returning(workflow_faults._secrets, ()),
+    case="pasted",
+)
 @breaks(
     "outputs of actions and jobs are not looked up",
     returning(workflow_faults._members, ()),
@@ -122,7 +193,9 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
     returning(workflow_triggers._pull_requests_with_secrets, ()),
     case="forks",
 )
-@breaks("every line of cron is good", returning(workflow_triggers._fault_of_cron, ""), case="cron *")
+@breaks(
+    "every line of cron is good", returning(workflow_triggers._fault_of_cron, ""), case="cron *"
+)
 @breaks(
     "a job may lack permissions",
     returning(workflow_steps._permissions, ()),
@@ -210,6 +283,39 @@ def edited(name: str, old: str, new: str, place: Place = "control-plane") -> dic
         pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets.KALYPSO_APP_PRIVAT_KEY", "expression-unknown", "did you mean secrets.KALYPSO_APP_PRIVATE_KEY?", id="a misspelled secret"),
         pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "secrets['kalypso_app_privat_key']", "expression-unknown", "did you mean secrets.KALYPSO_APP_PRIVATE_KEY?", id="a misspelled secret in brackets"),
         pytest.param("poll", "vars.KALYPSO_APP_ID", "vars.KALYPSO_APPID", "expression-unknown", "did you mean vars.KALYPSO_APP_ID?", id="a misspelled variable"),
+        pytest.param("ci", "push:\n", "push:\n    paths: ['templates/**']\n", "not-started", "remove paths:, as in our template", id="documents that do not count"),
+        pytest.param("ci", "push:\n", "push:\n    paths-ignore: ['*', 'config/**']\n", "not-started", "remove paths-ignore:, as in our template", id="ignored documents"),
+        pytest.param("ci", "pull_request:\n", "pull_request:\n    paths: ['**', '!config/*.yaml']\n", "not-started", "remove paths:, as in our template", id="pull requests of some documents"),
+        pytest.param("ci", "pull_request:\n", "pull_request:\n    types: [opened, labeled]\n", "not-started", "add synchronize to types:, or remove types:", id="no new commits"),
+        pytest.param("poll", "7,37 * * * *", "0 */30 * * *", "not-started", "for every 30 minutes, write */30 * * * *", id="hours in place of minutes"),
+        pytest.param("poll", "7,37 * * * *", "*/90 * * * *", "not-started", "correct the step", id="ninety minutes"),
+        pytest.param("report", "23 2 * * *", "0 0-8/12 * * *", "not-started", "for every 12 minutes, write */12 * * * *", id="a step beyond its span"),
+        *(
+            pytest.param("poll", "7,37 * * * *", cron, "not-started", "write 7,37 * * * *, as in our template", id=f"poll at {cron}")
+            for cron in ("0 0 * * *", "0 */24 * * *", "30 6 * * MON-FRI", "0 */2 1 * *", "*/30 9 * * SUN")
+        ),
+        pytest.param("check-promote", "timeout-minutes: 360", "timeout-minutes: 15", "cancelled", WAIT, id="too short for the wait"),
+        pytest.param("check-promote", "timeout-minutes: 360", "timeout-minutes: 60", "cancelled", WAIT, id="as long as the wait"),
+        pytest.param("check-promote", "      - name: Wait", "      - timeout-minutes: 20\n        name: Wait", "cancelled", WAIT, id="a step that is too short"),
+        *(
+            pytest.param("schedule", GROUP, f"group: {group}", "cancelled", "add ${{ inputs.environment }} to the group", id=f"one group {group}")
+            for group in ("schedule", "${{ github.workflow }}", "${{ github.workflow }}-${{ github.ref }}", "'${{ format(''{0}-x'', github.repository) }}'")
+        ),
+        pytest.param("schedule", "    timeout-minutes: 60", "    timeout-minutes: 60\n    concurrency: schedule", "cancelled", "add ${{ inputs.environment }} to the group", id="one group of a job"),
+        pytest.param("schedule", f"{GROUP}\n  cancel-in-progress: false", "group: schedule\n  queue: max\n  cancel-in-progress: true", "cancelled", "add ${{ inputs.environment }} to the group", id="one group that cancels"),
+        pytest.param("cd", "permissions: {}\n\n", "permissions: {}\n\nconcurrency: cd\n\n", "cancelled", "remove concurrency:, as in our template", id="one group of cd"),
+        pytest.param("preview", "preview-${{ github.event.pull_request.number || github.sha }}", "preview", "cancelled", "add ${{ github.event.pull_request.number || github.sha }} to the group", id="one group of pull requests"),
+        pytest.param("schedule", "secrets.KALYPSO_APP_PRIVATE_KEY", "vars.KALYPSO_APP_PRIVATE_KEY", "expression-unknown", VARIABLE.format("KALYPSO_APP_PRIVATE_KEY"), id="a key from a variable"),
+        pytest.param("report", "secrets.KALYPSO_APP_PRIVATE_KEY", "vars['PEM']", "expression-unknown", VARIABLE.format("PEM"), id="another variable"),
+        pytest.param("ci", "${{ secrets.KALYPSO_APP_PRIVATE_KEY }}", "${{ secrets.PEM || vars.PEM }}", "expression-unknown", VARIABLE.format("PEM"), id="a variable in place of a secret"),
+        *(
+            pytest.param("schedule", "runs-on: ubuntu-latest", f"runs-on: {label}", "cancelled", f"did you mean {near}?", id=f"misspelled runner {label}")
+            for label, near in (("ubuntu-lastest", "ubuntu-latest"), ("[ubunut-latest]", "ubuntu-latest"), ("ubuntu_latest", "ubuntu-latest"), ("Ubuntu-2404", "ubuntu-24.04"), ("windos-2025", "windows-2025"), ("[self_hosted, linux]", "self-hosted"), ("{group: g, labels: [ubuntu-latst]}", "ubuntu-latest"))
+        ),
+        *(
+            pytest.param("schedule", "jobs:", f"{line}\njobs:", "secret", SECRET, id=f"pasted {line[:9]}")
+            for line in ("# -----BEGIN RSA PRIVATE KEY-----", f"# ghp_{WORD}", f"env: {{X: github_pat_{WORD}}}", f"# token: '{WORD}'", f"# https://u:{WORD}@github.com", "env:\n  DB_PASSWORD: tops3cret # for now")
+        ),
     ],
 )  # fmt: skip
 def test_what_breaks_the_chain(name: str, old: str, new: str, code: str, advice: str) -> None:
@@ -352,6 +458,80 @@ def test_what_makes_every_run_fail_is_an_error(old: str, new: str) -> None:
     texts = edited("schedule", f"          {old}", f"          {new}")
     files = BranchWorkflows("acme/control-plane", "main", texts)
     assert [item.level for item in faults_of_workflows(files, "control-plane", "main")] == ["error"]
+
+
+def test_a_filter_of_paths_of_a_gitops_repository() -> None:
+    """A promotion may change .github/tracking alone."""
+    texts = edited(
+        "check-promote", "push:\n", "push:\n    paths: ['*/**', '!.github/**']\n", "gitops"
+    )
+    assert [fault[1:] for fault in told(texts, "gitops", branch="stage")] == [
+        ("workflow-not-started", "remove paths:, as in our template")
+    ]
+
+
+def test_one_run_for_all_environments_may_have_any_group() -> None:
+    """Its jobs may not."""
+    text = """on: {schedule: [{cron: 0 3 * * *}]}
+concurrency: nightly
+jobs:
+  all:
+    strategy: {matrix: {environment: [dev, stage]}}
+    runs-on: ubuntu-latest
+    steps:
+      - uses: acme/kalypso-actions/actions/schedule@v1
+        with: {environment: "${{ matrix.environment }}", manifests: strict}
+"""
+    own = f"{FOLDER}nightly.yaml"
+    assert told({**sound(), own: text}) == []
+    text = text.replace("    runs-on", "    concurrency: nightly\n    runs-on")
+    assert [fault[:2] for fault in told({**sound(), own: text})] == [
+        ("nightly.yaml:6", "workflow-cancelled")
+    ]
+
+
+def test_a_secret_is_told_without_its_text() -> None:
+    texts = edited(
+        "ci", "app-private-key: ${{ secrets.KALYPSO_APP_PRIVATE_KEY }}", f"token: {WORD}"
+    )
+    (finding,) = of_branches(texts)
+    assert finding[1] == "workflow-secret"
+    assert WORD not in "".join(finding)
+
+
+NEW, OLD = "a" * 40, "b" * 40
+
+
+@breaks(
+    "versions of actions may differ",
+    returning(workflow_faults.differing_versions, ()),
+    case="half",
+)
+@pytest.mark.parametrize(
+    ("most", "cd", "environment", "messages"),
+    [
+        pytest.param(OLD, NEW, OLD, ["x/kalypso-actions@aaaaaaa in cd.yaml, but most files have x/kalypso-actions@bbbbbbb"], id="half an update"),
+        pytest.param(f"{OLD} # v1.1", f"{NEW} # v1.1", "v1", ["x/kalypso-actions@aaaaaaa (v1.1) in cd.yaml, but most files have x/kalypso-actions@bbbbbbb (v1.1)"], id="half, with a comment"),
+        pytest.param("v2", "v1", "v1.4", ["x/kalypso-actions@v1 in cd.yaml, but most files have x/kalypso-actions@v2", "x/kalypso-actions@v1.4 in preview.yaml of dev, start-schedule.yaml of dev, but most files have x/kalypso-actions@v2"], id="half, by tags"),
+        pytest.param("v1", "v1.2.3", f"{NEW} # v1.3", [], id="one major version"),
+        pytest.param(NEW, NEW, f"{NEW} # v1.3", [], id="one commit"),
+        pytest.param("v1", "v10", "v1", ["x/kalypso-actions@v10 in cd.yaml, but most files have x/kalypso-actions@v1"], id="half, of a long number"),
+    ],
+)  # fmt: skip
+def test_versions_of_actions(most: str, cd: str, environment: str, messages: list[str]) -> None:
+    def at(texts: dict[str, str], reference: str) -> dict[str, str]:
+        pattern = r"\S+/kalypso-actions(\S*)@v1\b"
+        return {
+            path: re.sub(pattern, rf"x/kalypso-actions\1@{reference}", text)
+            for path, text in texts.items()
+        }
+
+    main = at(sound(), most)
+    main[f"{FOLDER}cd.yaml"] = at(sound(), cd)[f"{FOLDER}cd.yaml"]
+    own = at(sound("control-plane-environment"), environment)
+    found = of_branches(main, dev=own)
+    assert {code for _, code, _, _ in found} <= {"workflow-versions-differ"}
+    assert [text.partition(":")[0] for _, _, text, _ in found] == messages
 
 
 def test_what_aliases_repeat_is_told_once() -> None:

@@ -347,7 +347,7 @@ def _environments(
     branches = [item.control_plane.branch for item in environments.values()]
     if change.is_main:
         found = validate_branches([main])
-        _add_workflow_faults(found, reader, change, commit, branches)
+        _add_workflow_faults(found, reader, change, commit, branches, [main])
         return environments, found, environments
     own = {
         name: item
@@ -357,7 +357,7 @@ def _environments(
     paths = sorted({item.control_plane.path for item in own.values()})
     readings = [_reading(reader, change, change.branch, path, commit) for path in paths]
     found = validate_change([main, *readings, *others.values()], main_commit)
-    _add_workflow_faults(found, reader, change, commit, branches)
+    _add_workflow_faults(found, reader, change, commit, branches, readings)
     return own, found, environments
 
 
@@ -367,12 +367,18 @@ def _add_workflow_faults(
     change: ChangedBranch,
     commit: str,
     branches: Collection[str],
+    readings: Iterable[Reading],
 ) -> None:
-    """Add what breaks the chain in the workflow files of the changed branch at a commit."""
+    """Add what breaks the chain in the workflow files of the changed branch at a commit.
+
+    `readings` are those of the changed branch.
+    """
+    documents = {document.where.path for each in readings for document in each.documents}
 
     def workflows(branch: str, commit: str) -> BranchWorkflows:
         files = reader.repositories.open(change.url, branch=branch, commit=commit)
-        return BranchWorkflows(change.url, branch, read_workflows(files))
+        of_change = sorted(documents) if branch == change.branch else ()
+        return BranchWorkflows(change.url, branch, read_workflows(files), of_change)
 
     main = workflows(change.main, commit if change.is_main else change.head_of_main)
     own = () if change.is_main else (workflows(change.branch, commit),)

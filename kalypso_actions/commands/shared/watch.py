@@ -52,7 +52,7 @@ from kalypso_actions.compliance.interface import (
 from kalypso_actions.compliance.verdicts import holds, superseded
 from kalypso_actions.errors import KalypsoError, Location, Problem
 from kalypso_actions.gitops.provenance import contradicts
-from kalypso_actions.inputs.chain import WaitingInputs
+from kalypso_actions.inputs.chain import LONGEST_RUN, WaitingInputs
 from kalypso_actions.model.cluster_reports import BranchFollower, ClusterReport, FollowedTree
 from kalypso_actions.model.github import Relation
 from kalypso_actions.model.object_ids import is_commit_id
@@ -490,10 +490,6 @@ class DeletedClusters:
         lingering = (report for report in reports if is_of_deleted_cluster(report, self._deleted))
         return tuple({report.cluster for report in lingering})
 
-
-LONGEST_RUN: Final = timedelta(hours=5, minutes=30)
-"""GitHub ends a hosted job after six hours. Before that, another run continues the waiting; the
-post-deployment command has to end within them, too."""
 
 SHORTEST_PAUSE: Final = timedelta(seconds=1)
 

@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final, Literal, get_args, get_origin
@@ -25,7 +27,9 @@ from pydantic import BaseModel
 import kalypso_actions
 from kalypso_actions.commands.registry import ACTIONS, CONTROL_PLANE, ChainCommand, Permission
 from kalypso_actions.commands.set_up import OUTPUTS as SET_UP_OUTPUTS
+from kalypso_actions.comparison.text_masking import has_token
 from kalypso_actions.doctor_rules.workflow_faults import (
+    differing_versions,
     misplaced_workflows,
     unstarted_branches,
     workflow_faults,
@@ -35,9 +39,12 @@ from kalypso_actions.doctor_rules.workflow_steps import OurAction
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
 from kalypso_actions.errors import Finding
 from kalypso_actions.inputs.local import DEFAULT_ACTION
+from kalypso_actions.inputs.values import Secret
 from kalypso_actions.model.documents import EXECUTABLE_MODE, FILE_MODE, RevisionFiles
+from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.model.workflow_files import FOLDER, TEMPLATES, Placeholders, fill_in
 from kalypso_actions.onboarding.files import for_branch
+from kalypso_actions.platform_config.lint import is_secret
 
 Place = Literal[
     "control-plane",
@@ -89,6 +96,8 @@ def faults_of_workflows(
     ours = workflow_files(place, Placeholders(repository, ref, "acme/control-plane"))
     if place != "gitops":
         ours = dict(for_branch(ours, main))
+    else:
+        files = replace(files, documents=(PROMOTED_COMMIT_FILE,))
     actions = our_actions("GitOps repositories" if place == "gitops" else CONTROL_PLANE)
     return tuple(
         workflow_faults(
@@ -99,8 +108,13 @@ def faults_of_workflows(
             names=names,
             default_files=default_files,
             branches=branches,
+            is_secret=_is_secret,
         )
     )
+
+
+def _is_secret(key: str, text: str) -> bool:
+    return is_secret(key, text) or has_token(text)
 
 
 def faults_of_branches(
@@ -125,6 +139,7 @@ def faults_of_branches(
             if finding.message.partition(cannot)[2] not in absent:  # main has the finding
                 yield finding
     yield from unstarted_branches(main, own)
+    yield from differing_versions((main, *own))
 
 
 @lru_cache(maxsize=2)
@@ -140,17 +155,22 @@ def our_actions(place: str = CONTROL_PLANE) -> Mapping[str, OurAction]:
             frozenset(_required(command.model)),
             dict(_choices(command.model)),
             {
-                field_name.replace("_", "-"): field.default
+                field_name.replace("_", "-"): _text(field.default)
                 for field_name, field in command.model.model_fields.items()
-                if isinstance(field.default, str)
+                if isinstance(field.default, str | timedelta)
             },
             _needed(command.permissions, place),
             _needed(command.verify_only, place),
             partial(_outputs, command),
+            frozenset(_secrets(command.model)),
         )
         for name, command in ACTIONS.items()
         if command.icon or name == "start-schedule"
     }
+
+
+def _text(value: str | timedelta) -> str:
+    return f"{value // timedelta(seconds=1)}s" if isinstance(value, timedelta) else value
 
 
 def _outputs(command: ChainCommand) -> Collection[str]:
@@ -167,6 +187,12 @@ def _choices(model: type[BaseModel]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for name, field in model.model_fields.items():
         if get_origin(field.annotation) is Literal:
             yield name.replace("_", "-"), get_args(field.annotation)
+
+
+def _secrets(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if field.annotation is Secret:
+            yield name.replace("_", "-")
 
 
 def _needed(rows: Iterable[Permission], place: str) -> dict[str, tuple[str, str]]:
