@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.observations.desired import behind_since
 from kalypso_actions.observations.drift import drift
-from kalypso_actions.observations.events import Thresholds, events_between
+from kalypso_actions.observations.events import Thresholds, due, events_between
 from kalypso_actions.observations.record import (
     Observation,
     ObservationRecord,
@@ -36,6 +35,10 @@ def told_behind(*looks: tuple[int, str, str]) -> list[int]:
     return minutes
 
 
+@breaks(
+    "the clock of behind begins with the newest merge",
+    turned(due, "behind_since(line.content, periods)", "periods[-1].since"),
+)
 @pytest.mark.parametrize(
     ("looks", "minutes"),
     [
@@ -56,10 +59,6 @@ def test_a_cluster_behind_is_told_once(
     assert told_behind((0, "a", "a"), (10, "b", "a"), *looks) == minutes
 
 
-@breaks(
-    "the clock of behind begins with the newest merge",
-    turned(behind_since, "after.since", "periods[-1].since"),
-)
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 2), st.integers(0, 3)), max_size=12))
 def test_the_clock_of_behind_begins_with_the_first_merge_that_a_cluster_lacks(
     story: list[tuple[int, int, int]],
