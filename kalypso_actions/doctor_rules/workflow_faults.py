@@ -140,6 +140,8 @@ def workflow_faults(
 _KEY_AND_TEXT: Final = re.compile(
     r"\s*(?:#\s*|-\s+)*(?:(?P<key>[\w.-]+)(?::\s|=)\s*)?(?P<quote>['\"]?)(?P<text>.*?)(?P=quote)(?:\s+#.*)?"
 )
+_LONGEST_LINE: Final = 1000
+"""The pattern takes the square of a line's length, and others write the line."""
 
 
 def _secrets(
@@ -147,7 +149,7 @@ def _secrets(
 ) -> Iterator[Finding]:
     """Report lines with a secret, also in comments; never show it."""
     for number, line in enumerate(files.texts[path].splitlines(), 1):
-        match = _KEY_AND_TEXT.fullmatch(line)
+        match = _KEY_AND_TEXT.fullmatch(line[:_LONGEST_LINE])
         if match and is_secret(match["key"] or "", match["text"]):
             yield Finding(
                 f"{path} has a secret in plain text: all who may read the repository have it",

@@ -499,6 +499,11 @@ def test_a_secret_is_told_without_its_text() -> None:
     assert WORD not in "".join(finding)
 
 
+def test_a_long_line_costs_nothing() -> None:
+    line = f"# {WORD}{' ' * 200_000}x"
+    assert told(edited("ci", "jobs:", f"{line}\njobs:")) == []
+
+
 NEW, OLD = "a" * 40, "b" * 40
 
 
