@@ -11,12 +11,13 @@ import pytest
 
 from kalypso_actions.commands.rollback import rollback
 from kalypso_actions.commands.shared.context import CommandContext
+from kalypso_actions.commands.shared.reading.base_history import passed_commits
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.commands.status import status
 from kalypso_actions.inputs.chain import RollbackInputs, StatusInputs
 from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.report.status_document import StatusDocument
-from tests.breaks import breaks, returning
+from tests.breaks import breaks, turned
 from tests.commands.chain import cd_runs, documents, previews
 from tests.commands.chain.findings import Finding, found, local, of_chain
 from tests.commands.chain.organisation import CONTROL_PLANE, Organisation
@@ -63,7 +64,7 @@ def told(acme: Organisation) -> dict[str, list[Finding]]:
     }
 
 
-@breaks("every commit was in dev", returning("passed_commits", "iter(())"))
+@breaks("a commit that was never in dev is told", turned(passed_commits, "not before", "True"))
 def test_a_commit_that_a_person_writes(acme: Organisation) -> None:
     older, newer = acme.head("main") or "", cd_runs.change_main(acme)
     number = previews.propose(acme, edited(acme, "stage", newer), base="stage")
