@@ -29,6 +29,7 @@ from kalypso_actions.model.promotion_policy import (
     PolicyReading,
     PromotionPolicy,
 )
+from kalypso_actions.model.source_forms import folder_fault
 from kalypso_actions.model.urls import normal_url, split
 
 URL_SECRET: Final = "repository-url-secret"  # noqa: S105 - the code of a problem
@@ -344,12 +345,22 @@ _PAGE: Final = re.compile(
 
 
 def _url_warnings(document: Document) -> Iterator[Problem]:
-    """Warn of passwords and tokens in URLs, and of repositories without a scheme.
+    """Warn of passwords and tokens in URLs, of repositories without a scheme, and of no paths.
 
     The values of ConfigMaps have their own check. The URL of a GitOpsRepo is an error.
     """
     if document.kind == "ConfigMap":
         return
+    match document.body:
+        case {"kind": "DeploymentTarget", "spec": {"manifests": {"path": str(folder)}}} if (
+            fault := folder_fault(folder)
+        ):
+            yield Problem(
+                f"DeploymentTarget {document.name!r}: spec.manifests.path {folder!r} {fault}",
+                document.at("spec", "manifests", "path"),
+                "write folders with /, such as ./deploy",
+                "registration-text",
+            )
     for path, text in _texts_of(document.body, ()):
         is_repository = path[-1:] == ("repo",) and "manifests" not in path
         page = _PAGE.fullmatch(text) if is_repository else None

@@ -229,6 +229,7 @@ class PromotionPolicyResource(Resource):
                 for number, h in enumerate(spec.holds)
             ),
             where=document.where,
+            name=document.name,
             places={
                 name: document.at("spec", "requires", "deployed", number)
                 for number, name in reversed(deployed)

@@ -554,6 +554,7 @@ class DeploymentTargetResource(Resource):
             registration="",
             where=document.where,
             environment_where=document.at("spec", "environment"),
+            places=Places(document.at, ("spec", "manifests"), self.spec.manifests),
             schema_places=_text_places(document, self.spec.config_schemas, "spec", "configSchemas"),
         )
 

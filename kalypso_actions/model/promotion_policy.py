@@ -119,6 +119,7 @@ class PromotionPolicy:
     holds: tuple[Hold, ...] = ()
     where: Location | None = None
     places: Mapping[str, Location] = field(default_factory=dict, compare=False)
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

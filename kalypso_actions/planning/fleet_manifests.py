@@ -27,10 +27,16 @@ from kalypso_actions.model.counts import counted
 from kalypso_actions.model.kinds import MANIFESTS_ANNOTATION, Assignment, ClusterType, Template
 from kalypso_actions.model.layout import CONFIG_SCRIPT, TARGET_FILES
 from kalypso_actions.model.object_ids import FileContent
-from kalypso_actions.planning.manifest_references import NAMESPACE, UNMET, Reference, unmet
+from kalypso_actions.planning.manifest_references import (
+    ELSEWHERE,
+    NAMESPACE,
+    UNMET,
+    Reference,
+    unmet,
+)
 from kalypso_actions.planning.manifest_schemas import schema_faults, schema_words
 from kalypso_actions.planning.manifest_values import VALUE_INVALID
-from kalypso_actions.planning.manifests import KNOWN, ManifestRules, check_manifests
+from kalypso_actions.planning.manifests import KNOWN, MOST_DATA, ManifestRules, check_manifests
 from kalypso_actions.planning.renaming import (
     DIGITS,
     MARK,
@@ -102,6 +108,7 @@ class ManifestFault(NamedTuple):
 
     Only `strict` rules tell of one that is not certain, as a warning. A reference is `wanted`, an
     identity without its group: another assignment may have the object, and it is never an error.
+    With `elsewhere`, it counts only if another cluster type has the object.
     """
 
     code: str
@@ -110,6 +117,7 @@ class ManifestFault(NamedTuple):
     where: Location
     is_certain: bool = True
     wanted: str = ""
+    elsewhere: bool = False
 
     def with_words(self, words: Words) -> ManifestFault:
         """Return the fault of a renamed text with the words of the file."""
@@ -234,7 +242,8 @@ class ManifestChecker:
         files with faults, an object may not be what it was meant to be, so references are not read.
         """
         content = END.join(contents.values())
-        if MARK in content or content.count(END) >= len(contents):
+        is_large = any(len(text) > MOST_DATA for text in contents.values())
+        if is_large or MARK in content or content.count(END) >= len(contents):
             return Checked()
         renamed, templates = rename(content, words), tuple([names[file] for file in contents])
         name = assignment.cluster_type.name
@@ -317,8 +326,16 @@ class ManifestChecker:
         advice = "name an object that is rendered, or render it"
         if kind == NAMESPACE and not meant:
             advice = "write the namespace as in the Namespace that is rendered: {{ .Namespace }}"
+        elif reference.path.startswith(_OWN_NAMESPACE):
+            advice = "render it beside the object: Flux looks in no other namespace"
+        elsewhere = meant == ELSEWHERE
+        if elsewhere:
+            message = f"{reference.subject}: {reference.path} names {kind} {name!r}{inside}, which "
+            message += "another cluster type has, but not this one: Flux waits for it for ever"
+            advice = "write the dependency only where the object is, or render it there, too"
         where = self._place(assignment, template, rows, reference.line)
-        return ManifestFault(UNMET, message, advice, where, wanted="\0".join(reference.wanted))
+        wanted = "\0".join(reference.wanted)
+        return ManifestFault(UNMET, message, advice, where, wanted=wanted, elsewhere=elsewhere)
 
     def _is_of_target(self, template: str, rows: Sequence[str], line: int) -> bool:
         """Return whether a Template prints a line with names of its assignment."""
@@ -332,7 +349,7 @@ class ManifestChecker:
         self, assignment: Assignment, name: str, file: str, content: bytes, words: Words
     ) -> tuple[CheckedFile, bytes] | None:
         """Return the result for a file by that of its renamed text; None if that has no answer."""
-        if MARK in content:
+        if MARK in content or len(content) > MOST_DATA:  # the size is that of the very text
             return None
         renamed = rename(content, words)
         text = self._results.get(renamed)
@@ -559,7 +576,7 @@ class ManifestJudgement:
 
 
 class _PrintedValue(NamedTuple):
-    """A value of the configuration that a Template prints where a fault is.
+    """A value of the configuration, or of a target, that a Template prints where a fault is.
 
     It `is_refused` if the fault is about its very text.
     """
@@ -597,6 +614,9 @@ class _Cause:
         return self.fault.is_certain and not self.fault.wanted
 
 
+_OWN_NAMESPACE: Final = ("spec.postBuild.substituteFrom", "spec.valuesFrom")
+"""References without a namespace of their own."""
+
 _Told = tuple[Assignment, str, ManifestFault, Words]
 """A fault of an assignment, the Template, and the words to put back."""
 
@@ -627,7 +647,7 @@ def judge_manifests(
     ):
         if not is_strict and not fault.is_certain:
             continue
-        if fault.wanted and met(assignment, fault.with_words(words).wanted):
+        if fault.wanted and met(assignment, fault.with_words(words)):
             continue
         value = values.of(assignment, name, fault, words) if values else None
         key = fault.where, fault.code, value.where if value else None
@@ -673,8 +693,12 @@ def _faults(rows: Iterable[tuple[Assignment, Checked]], with_objects: set[str]) 
 
 def _rendered_objects(
     rows: Sequence[tuple[Assignment, Checked]],
-) -> Callable[[Assignment, str], bool]:
-    """Return whether any assignment of the same cluster type has an object."""
+) -> Callable[[Assignment, ManifestFault], bool]:
+    """Return whether any assignment of the same cluster type has the wanted object.
+
+    An object that counts only elsewhere is missing only if another cluster type has it.
+    """
+    cluster_types = {assignment.cluster_type.name for assignment, _ in rows}
 
     @cache
     def objects(environment: str, cluster_type: str) -> set[str]:
@@ -691,9 +715,15 @@ def _rendered_objects(
             "\0".join(map(_decoded, (kind, namespace, name))) for kind, _, namespace, name in parts
         }
 
-    return lambda assignment, wanted: (
-        wanted in objects(assignment.target.environment, assignment.cluster_type.name)
-    )
+    def met(assignment: Assignment, fault: ManifestFault) -> bool:
+        environment = assignment.target.environment
+        if fault.wanted in objects(environment, assignment.cluster_type.name):
+            return True
+        return fault.elsewhere and not any(
+            fault.wanted in objects(environment, name) for name in cluster_types
+        )
+
+    return met
 
 
 def _duplicates(
@@ -779,7 +809,7 @@ def _short(where: Location) -> str:
 
 
 class _PrintedValues:
-    """Finds the values of the configuration that Templates print where a fault is."""
+    """Finds the values of the configuration and targets that Templates print where a fault is."""
 
     def __init__(
         self,
@@ -803,31 +833,37 @@ class _PrintedValues:
             return None
         self._looked_up[fault.where] += 1
         config, message = self._config_of(assignment), fault.with_words(words).message
+        target = assignment.target
         best: tuple[tuple[int, bool], tuple[str, ...], str] | None = None
-        for read in paths:
-            for path, text in _nodes_below(config.values, read):
+        for root, *read in paths:
+            values = target.manifests if root == "Manifests" else config.values
+            for path, text in _nodes_below(values, tuple(read)):
                 shown = len(text) if text in message else 0
                 is_named = bool(path) and bool(re.search(rf"[.']{re.escape(path[-1])}\b", message))
-                is_alone = len(paths) == 1 and path == read
-                likeness = shown * (is_named or path == read), is_named or is_alone
+                is_alone = len(paths) == 1 and path == tuple(read)
+                likeness = shown * (is_named or path == tuple(read)), is_named or is_alone
                 if path and any(likeness) and (best is None or likeness > best[0]):
-                    best = likeness, path, text
+                    best = likeness, (root, *path), text
         if best is None:
             return None
-        (shown, _), path, text = best
+        (shown, _), (root, *keys), text = best
+        path = tuple(keys)
+        is_refused = bool(shown) and fault.code in OF_TEXTS and repr(text) in message
+        if root == "Manifests":
+            where = target.at(path[0])
+            return _PrintedValue(path[0], where, is_refused) if is_refused else None
         origins = config.origins_of(path[0])
         places = origins.get(path) or origins.get(path[:1])
-        is_refused = bool(shown) and fault.code in OF_TEXTS and repr(text) in message
         return _PrintedValue(".".join(path), places[-1], is_refused) if places else None
 
     def _read_at(self, name: str) -> Mapping[int, Sequence[tuple[str, ...]]]:
-        """Return the keys of the configuration that each line of a Template reads."""
+        """Return the keys of the configuration and the target that each line reads."""
         if name not in self._paths:
             lines: dict[int, list[tuple[str, ...]]] = {}
             template = self._templates.get(name)
             for names, where in fields_read(template) if template else ():
-                if names[0] == "ConfigData":
-                    lines.setdefault(where.line, []).append(names[1:])
+                if names[0] in {"ConfigData", "Manifests"}:
+                    lines.setdefault(where.line, []).append(names)
             self._paths[name] = lines
         return self._paths[name]
 

@@ -7,7 +7,7 @@
 Clusters have objects that Kalypso does not render: `flux-system` with its source, Argo CD, Secrets,
 the objects of applications. So a reference without an object is only told if something shows what
 it was meant to be: an object of a name that differs by a typing error, the same name in another
-namespace, or a source or Role that nothing uses.
+namespace or on another cluster type, or a source or Role that nothing uses.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ _REFERENCES: Final[Mapping[str, Sequence[tuple[tuple[str, ...], str]]]] = {
     "Kustomization": (
         (("spec", "sourceRef"), ""),
         (("spec", "postBuild", "substituteFrom", "*"), ""),
+        (("spec", "dependsOn", "*"), "Kustomization"),
     ),
     "HelmRelease": (
         (("spec", "chart", "spec", "sourceRef"), ""),
         (("spec", "chartRef"), ""),
         (("spec", "valuesFrom", "*"), ""),
+        (("spec", "dependsOn", "*"), "HelmRelease"),
     ),
     "HelmChart": ((("spec", "sourceRef"), ""),),
     "RoleBinding": ((("roleRef",), ""), (("subjects", "*"), "")),
@@ -63,10 +65,22 @@ _PODS: Final = frozenset(
     {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}
 )
 
-_MET_KINDS: Final = SOURCES | {
-    *("Role", "ServiceAccount", "ConfigMap", "Secret", "Service"),
-    *("Deployment", "StatefulSet"),
-}
+_DEPENDENCIES: Final = frozenset({"Kustomization", "HelmRelease"})
+
+_MET_KINDS: Final = (
+    SOURCES
+    | _DEPENDENCIES
+    | {
+        *("Role", "ServiceAccount", "ConfigMap", "Secret", "Service"),
+        *("Deployment", "StatefulSet"),
+    }
+)
+
+ELSEWHERE: Final = "an object of another cluster type"
+"""What a dependency was meant to be: bootstraps have others, and names differ by one letter."""
+
+_FROM: Final = frozenset({"substituteFrom", "valuesFrom"})
+"""Where Flux reads a ConfigMap or Secret in the namespace of its own object."""
 
 Identity = tuple[str, str, str]
 """The kind, namespace and name of an object."""
@@ -134,7 +148,8 @@ def unmet(
     """Yield each reference that no object meets, with what was probably meant.
 
     A namespace that is not like another one is yielded with ""; whether it is meant to be one that
-    is rendered depends on the Template. New words of renamed texts are never like one another.
+    is rendered depends on the Template. A dependency is yielded with `ELSEWHERE`. New words of
+    renamed texts are never like one another.
     """
     rendered: dict[tuple[str, str], set[str]] = {}
     for kind, namespace, name in objects:
@@ -152,13 +167,17 @@ def unmet(
             if meant or (names and name not in {*KNOWN_NAMESPACES, "default"}):
                 yield reference, meant
             continue
+        if kind in _DEPENDENCIES:
+            yield reference, ELSEWHERE
+            continue
         elsewhere = [
             of for (other, of), known in rendered.items() if other == kind and name in known
         ]
         unused = [each for each in names if (kind, namespace, each) not in wanted]
         meant = _like(name, names)
         kinds = [other for other in SOURCES if name in rendered.get((other, namespace), ())]
-        if not meant and kind in SOURCES and (elsewhere or kinds):
+        has_place = kind in SOURCES or not _FROM.isdisjoint(reference.path.split("."))
+        if not meant and has_place and (elsewhere or kinds):
             meant = f"{name} in {elsewhere[0]}" if elsewhere else f"{kinds[0]} {name}"
         is_known = kind in SOURCES and name in KNOWN_NAMESPACES  # the source of a bootstrap
         if not meant and len(unused) == 1 and kind in USED_ALONE and not is_known:

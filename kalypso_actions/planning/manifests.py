@@ -60,6 +60,11 @@ FORMAT_FAULT: Final = re.compile(
 
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
+FLUX_KINDS: Final = frozenset({"Kustomization", "HelmRelease"})
+
+MOST_DATA: Final = 1 << 20
+"""The most bytes of a ConfigMap or Secret: https://kubernetes.io/docs/concepts/configuration/configmap/"""
+
 VARIABLE: Final = "${"
 """The start of a variable that Flux substitutes when it applies an object."""
 BASE64_DATA: Final = ("Secret", "data")
@@ -242,6 +247,7 @@ class _Check:
             self.references += references_of(document)
         self._check_names(document)
         self._check_data(document)
+        self._check_account(document)
         containers, texts = _fields(document)
         if self.rules.are_of_application:
             self._check_of_application(document, containers)
@@ -383,6 +389,18 @@ class _Check:
         """Refuse keys of a ConfigMap or Secret, and values in Base64, that Kubernetes refuses."""
         if document.api_version != "v1" or document.kind not in {"ConfigMap", "Secret"}:
             return
+        values = [
+            text
+            for field_name in ("data", "stringData", "binaryData")
+            for item in _mapping(document.body.get(field_name)).items()
+            for text in item
+        ]
+        size = sum(len(str(text).encode("utf-8", "replace")) for text in values)
+        if size > MOST_DATA:
+            message = f"{_title(document)} has {size:,} bytes of data; Kubernetes takes at most "
+            message += f"{MOST_DATA:,}"
+            advice = "keep large texts elsewhere, or print them into several objects"
+            self.refuse(Problem(message, self.at(document), advice, "manifest-data-invalid"))
         for field_name in ("data", "stringData", "binaryData"):
             is_base64 = field_name == "binaryData" or (document.kind, field_name) == BASE64_DATA
             for key, value in _mapping(document.body.get(field_name)).items():
@@ -400,6 +418,17 @@ class _Check:
                     if document.kind == "Secret":
                         advice += ", or move it to stringData"
                     self.refuse(Problem(message, place, advice, "manifest-data-invalid"))
+
+    def _check_account(self, document: Document) -> None:
+        """Warn of an empty account of Flux, which then applies with its own rights: all of them."""
+        spec = _mapping(document.body.get("spec"))
+        if document.kind in FLUX_KINDS and not spec.get("serviceAccountName", "none given"):
+            message = f"{_title(document)}: spec.serviceAccountName is empty, so Flux applies it "
+            message += "with the rights of its controller"
+            place = self.at(document, "spec", "serviceAccountName")
+            advice = "print a name for every target, such as by default, or leave the field out"
+            problem = Problem(message, place, advice, "manifest-value-invalid")
+            self.findings.warnings.append(problem)
 
     def _check_labels(self, document: Document) -> None:
         """Refuse keys and values of labels, and keys of annotations, that Kubernetes refuses."""

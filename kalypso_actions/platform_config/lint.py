@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import difflib
 import re
 from collections.abc import Iterable, Iterator
@@ -29,6 +30,9 @@ _PASSWORD_IN_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 """A password or token of a URL, or an entry of a connection string."""
+
+_OCTAL: Final = re.compile(r"(?:^|[\[{,:-])\s*(0[0-7]+)\s*(?=[\]},#]|$)", re.MULTILINE)
+"""A number of a mapping or list that begins with 0, without quotes."""
 
 _PLACEHOLDER: Final = re.compile(r"[$<{%*@/]|\.\.\.|…|x+\Z", re.IGNORECASE)
 """The beginning of a text that stands for a password."""
@@ -83,6 +87,15 @@ def config_map_warnings(config_map: ConfigMap) -> Iterator[Problem]:
                 f"{subject} looks like a text, but it is read as {form}",
                 config_map.at(key),
                 "put it in single quotes inside the value to keep it a text",
+                "config-value-not-text",
+            )
+        octal = _OCTAL.search(text) if isinstance(value, list | dict) else None
+        if octal and int(octal[1], 8) in _numbers(value):
+            yield Problem(
+                f"{subject}: {octal[1]} is an octal number in YAML 1.1, which becomes "
+                f"{int(octal[1], 8)}",
+                config_map.at(key),
+                f'put it in quotes: "{octal[1]}"',
                 "config-value-not-text",
             )
         for boolean in sorted({str(key).lower() for key in _boolean_keys(value)}):
@@ -148,9 +161,20 @@ def is_secret(key: str, text: str) -> bool:
         if not _PLACEHOLDER.match(match[match.lastgroup or 0]):
             return True
     folded, word = key.casefold().translate(_SEPARATORS), text.strip()
+    if folded == "auth" or word.startswith("Basic "):
+        return _is_login(word.removeprefix("Basic "))
     if _PASSWORD_KEY.search(folded) and _SHORT_PASSWORD.fullmatch(word):
         return True
     return bool(_SECRET_KEY.search(folded) and _SECRET_VALUE.fullmatch(word))
+
+
+def _is_login(text: str) -> bool:
+    """Return whether a text is `user:password` in Base64, as logins to registries have it."""
+    try:
+        user, _, password = base64.b64decode(text, validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return bool(user and password) and not _PLACEHOLDER.match(password)
 
 
 def _wrong_label(config_map: ConfigMap) -> Iterator[Problem]:
@@ -205,6 +229,18 @@ def _one_line_block(text: str, value: object) -> bool:
     return (
         isinstance(value, list | dict) and "\n" not in stripped and stripped[:1] not in {"[", "{"}
     )
+
+
+def _numbers(value: object) -> Iterator[object]:
+    match value:
+        case dict():
+            for inner in value.values():
+                yield from _numbers(inner)
+        case list():
+            for inner in value:
+                yield from _numbers(inner)
+        case int():
+            yield value
 
 
 def _boolean_keys(value: object) -> Iterator[bool]:

@@ -14,6 +14,7 @@ from kalypso_actions.planning.fleet_manifests import (
     CheckedFile,
     _as_shown,
     _PrintedValues,
+    _rendered_objects,
     judge_manifests,
 )
 from kalypso_actions.planning.manifest_references import unmet
@@ -381,6 +382,7 @@ UNMET_REFERENCES = {
     "no namespace": ({"reconciler": APPLIED.replace("  namespace: flux-system\nspec:\n", "spec:\n")}, "reconciler.yaml:25", "in default, which nothing renders: did you mean app-"),
     "a namespace of other names": ({"config": MAP.replace(".Namespace", ".Environment }}-{{ .Workload") + "  A: b\n"}, "config.yaml:12", "ConfigMap 'platform-config': metadata.namespace names Namespace 'dev-app', which nothing renders"),
     "a target namespace": ({"reconciler": APPLIED.replace("targetNamespace: {{ .Namespace }}", "targetNamespace: {{ .Workload }}")}, "reconciler.yaml:23", "spec.targetNamespace names Namespace 'app'"),
+    "substitutes in another namespace": ({"reconciler": APPLIED + "  postBuild:\n    substituteFrom:\n    - kind: ConfigMap\n      name: platform-config\n"}, "reconciler.yaml:30", "names ConfigMap 'platform-config' in flux-system, which nothing renders: did you mean platform-config in dev-large-app-"),
     "a misspelled namespace": ({"config": MAP.replace("{{ .Namespace }}", "monitorng") + "  A: b\n"}, "config.yaml:12", "did you mean monitoring?"),
     "a misspelled Role": ({"namespace": ROLE.replace("kind: Role\n  name: reader", "kind: Role\n  name: raeder")}, "namespace.yaml:28", "names Role 'raeder' in dev-large-app-"),
     "a Role that nothing uses": ({"namespace": ROLE.replace("kind: Role\n  name: reader", "kind: Role\n  name: viewer")}, "namespace.yaml:28", "did you mean reader?"),
@@ -432,6 +434,60 @@ def test_references_to_objects_of_the_cluster_are_sound(given: dict[str, str]) -
 def test_a_reference_that_another_target_meets() -> None:
     other = "    name: app-{{ if eq .DeploymentTargetName `app-web` }}api{{ else }}web{{ end }}\n"
     assert planned(APPLIED.replace(LAST, other), options=STRICT).findings == ()
+
+
+@breaks(
+    "a dependency that only another cluster type has is told",
+    turned(
+        _rendered_objects,
+        "not any(fault.wanted in objects(environment, name) for name in cluster_types)",
+        "True",
+    ),
+)
+def test_a_dependency_on_an_object_of_another_cluster_type() -> None:
+    """A bootstrap may have any other one."""
+    depending = APPLIED + "  dependsOn: [{name: NAME}]\n"
+    only_large = (
+        SOUND
+        + "{{ if eq .ClusterType `large` }}---\n"
+        + (
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+            "metadata: {name: base, namespace: flux-system}\n{{ end }}"
+        )
+    )
+    for name, expected in (("base", 1), ("bases", 0)):
+        made = plan(
+            fleet(
+                cluster_types=[cluster_type("large"), cluster_type("small")],
+                policies=[policy("all")],
+                targets=[target("web")],
+                templates=[
+                    template("reconciler", depending.replace("NAME", name)),
+                    template("namespace", SPACE + only_large.removeprefix(SOUND)),
+                    template("config", QUOTED),
+                ],
+            ),
+            options=STRICT,
+        )
+        warnings = [item for item in made.findings if item.code == "manifest-reference-unmet"]
+        assert len(warnings) == expected
+        assert all("(app-web on small)" in item.message for item in warnings)
+
+
+def test_more_data_than_kubernetes_takes() -> None:
+    """The size counts for the very text, also beside an equal one of other words."""
+    for size, expected in ((500_000, 0), (530_000, 1)):
+        made = planned(data={"A": "x" * size, "B": "y" * size}, options=STRICT)
+        assert [item.code for item in made.problems] == ["manifest-data-invalid"] * expected
+
+
+def test_an_empty_account_of_flux() -> None:
+    made = planned(
+        APPLIED + "  serviceAccountName: {{ default `` .Manifests.account }}\n", options=STRICT
+    )
+    (warning,) = [item for item in made.findings if item.code == "manifest-value-invalid"]
+    assert warning.level == "warning"
+    assert "Flux applies it with the rights of its controller" in warning.message
 
 
 def test_a_template_that_a_cluster_type_names_twice() -> None:

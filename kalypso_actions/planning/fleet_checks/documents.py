@@ -166,6 +166,26 @@ def check_configuration(view: FleetView) -> Iterator[Problem]:
         yield from _unmatched_object(schema, scopes, code="schema-unmatched")
     for scope in view.scopes:
         yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
+        yield from _other_cases(scope)
+
+
+def _other_cases(scope: FleetScope) -> Iterator[Problem]:
+    """Report keys of the environment that differ from one of main by case alone: both count."""
+    entries = [*read_entries(scope.fleet.config_maps)]
+    own = {item.name for item in scope.fleet.config_maps if scope.is_own(item)}
+    of_main = {each.key.casefold(): each for each in entries if each.config_map not in own}
+    exact = {each.key for each in entries if each.config_map not in own}
+    for entry in entries:
+        other = of_main.get(entry.key.casefold())
+        if other and entry.config_map in own and entry.key not in exact:
+            yield Problem(
+                f"ConfigMap {entry.config_map!r}: {entry.key} differs from {other.key} of "
+                f"ConfigMap {other.config_map!r} by case alone, so both keys count",
+                entry.where,
+                f"write {other.key}, if that is meant",
+                "config-key-misspelled",
+                related=(other.where,),
+            )
 
 
 _Labels = tuple[Label, ...]

@@ -32,6 +32,7 @@ def check_promotion(view: FleetView, diagnostics: Diagnostics) -> None:
         diagnostics.problems += _later_environments(policies, view.environments)
     for scope in view.scopes:
         diagnostics.notes += _ended_holds(scope)
+        diagnostics.warnings += _copies(scope, view.environments or {})
     for name, policy in policies.items():
         diagnostics.warnings += _endless_freezes(name, policy)
 
@@ -68,6 +69,19 @@ def _later_environments(
             if earlier
             else f"remove {later} from spec.requires.deployed: no environment is before {name}",
             "policy-environment-later",
+        )
+
+
+def _copies(scope: FleetScope, environments: Mapping[str, Environment]) -> Iterator[Problem]:
+    """Report a policy that has the name of another environment: it may be a copy of that one's."""
+    policy = scope.policy.policy
+    if policy and policy.name in environments and policy.name != scope.environment:
+        yield Problem(
+            f"the PromotionPolicy of {scope.environment!r} is called {policy.name!r}, as another "
+            "environment: if it is a copy, its rules may be those of that environment",
+            policy.where,
+            f"check spec.requires, and write name: {scope.environment}",
+            "policy-of-another",
         )
 
 

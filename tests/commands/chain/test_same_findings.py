@@ -60,6 +60,23 @@ FAULTS: Final[dict[str, tuple[str, str]]] = {
         f"{API}kind: DeploymentTarget\nmetadata: {{name: nowhere, labels: {{a: b}}}}\n"
         "spec: {environment: devv, manifests: {repo: r, branch: b, path: p}}\n",
     ),
+    "a path with a backslash": (
+        "registration-text",
+        f"{API}kind: DeploymentTarget\nmetadata: {{name: windows, labels: {{a: b}}}}\n"
+        "spec: {environment: dev, manifests: {repo: r, branch: b, path: '.\\deploy'}}\n",
+    ),
+    "a number that is octal": (
+        "config-value-not-text",
+        documents.config_map("numbers", STORES="'[0012, 0013]'"),
+    ),
+    "a login in Base64": (
+        "config-secret",
+        documents.config_map("login", REGISTRY="'{auth: YWNtZTpTM2NyM3QtcGFzczEy}'"),
+    ),
+    "a policy that is a copy": (
+        "policy-of-another",
+        f"apiVersion: {POLICY_API}\nkind: {POLICY_KIND}\nmetadata: {{name: stage}}\nspec: {{}}\n",
+    ),
     "a policy that requires what comes later": (
         "policy-environment-later",
         f"apiVersion: {POLICY_API}\nkind: {POLICY_KIND}\nmetadata: {{name: promotion}}\n"
@@ -93,7 +110,9 @@ FAULTS_OF_MAIN: Final[dict[str, tuple[str, str]]] = {
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(9))])
 def test_the_seven_commands_tell_the_same(acme: Organisation, seed: int) -> None:
-    chosen = random.Random(seed).sample(sorted(FAULTS), 3)
+    chance = random.Random(seed)
+    chosen = chance.sample(sorted(name for name in FAULTS if "policy that" not in name), 3)
+    chosen[0] = chance.choice([chosen[0], *(name for name in FAULTS if "policy that" in name)])
     files: dict[str, str | bytes | None] = {
         POLICY_FILE if POLICY_KIND in FAULTS[name][1] else f"faults/{number}.yaml": FAULTS[name][1]
         for number, name in enumerate(chosen)

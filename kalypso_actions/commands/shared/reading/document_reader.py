@@ -436,6 +436,10 @@ class _Rounds:
             fields = ", ".join(build.fields)
             message = f"the kustomization has {fields}, which only the kustomize program builds"
             advice = "install kustomize, or only list resources"
+            if {"namePrefix", "nameSuffix"} & {*build.fields}:
+                advice += (
+                    ": a prefix or suffix would rename BaseRepo main, too, and clusters' folders"
+                )
             return Problem(message, build.where, advice, "kustomize-missing")
         limits = self.limits
         if limits and len(self.built) > limits.builds:
