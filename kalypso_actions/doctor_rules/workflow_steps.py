@@ -394,7 +394,8 @@ def _differing_options(steps: Sequence[_Step], actions: Actions) -> Iterator[Fin
             yield step.file.finding(
                 f"{step.action} checks with {name}: {shown[0]}, but schedule has {shown[1]}",
                 step.inputs[name][1] if name in step.inputs else step.uses,
-                f"write {name}: {wanted}" if wanted else f"remove {name}",
+                (f"write {name}: {wanted}" if wanted else f"remove {name}")
+                + f", or change {name} of schedule: the files get what schedule has",
                 INPUT,
             )
 

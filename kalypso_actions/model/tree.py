@@ -30,7 +30,8 @@ class BaseTree:
     """The content of a GitOps branch: all files, and the texts of the tracking files.
 
     `path` is the folder of the tree ("" for the root). `is_as_written` is whether a run of ours
-    wrote exactly this tree, including its `sources`.
+    wrote exactly this tree, including its `sources`. `ignore_files` are the `.sourceignore` files
+    of people above the folders of targets, by path.
     """
 
     repository: str
@@ -41,6 +42,7 @@ class BaseTree:
     sources: bytes | None = None
     placements: bytes | None = None
     is_as_written: bool = False
+    ignore_files: Mapping[str, bytes] = field(default_factory=dict)
 
     def folders(self, outer: str = "") -> Mapping[str, ListedFolder]:
         """Return the folders in a folder of the tree by name, if git listed its files."""

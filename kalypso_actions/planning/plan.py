@@ -7,13 +7,13 @@ share it.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from kalypso_actions import rendering
-from kalypso_actions.errors import Finding, Level, Problem, leveled, of_level
+from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
 from kalypso_actions.fleet.parsing import Diagnostics, promotion_policy, template_may_exist
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL, with_mass_removals
@@ -26,12 +26,15 @@ from kalypso_actions.gitops.provenance import (
     run_sources,
     sources_file,
 )
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, DeploymentTarget, Fleet
+from kalypso_actions.model.layout import TARGET_FILES
 from kalypso_actions.model.placements import PlacementState
 from kalypso_actions.model.processes import Processes, Progress
 from kalypso_actions.model.tree import (
     MAX_REMOVAL_PERCENT,
+    BaseTree,
     LeftOutApplication,
     Snapshot,
     TreeChanges,
@@ -47,6 +50,7 @@ from kalypso_actions.platform_config.lint import (
     config_map_warnings,
 )
 from kalypso_actions.scheduling import Schedule, Scheduler
+from kalypso_actions.sources.source_tree import read_ignore_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,9 @@ def make_plan(
     trees = []
     for wanted, base in zip(desired, snapshot.base_trees or (None,), strict=True):
         changes = compute_changes(wanted, base)
+        if base and base.ignore_files:
+            ignored = _ignored_files(changes, base)
+            changes = dataclasses.replace(changes, warnings=(*changes.warnings, *ignored))
         if options.verify and base:
             refuted = rendered.refuted(changes, base.repository)
             changes = dataclasses.replace(changes, problems=(*changes.problems, *refuted))
@@ -337,6 +344,24 @@ def _placement_state(snapshot: Snapshot) -> PlacementState:
         assigned_cluster_types(snapshot.base_trees) if snapshot.own.placements else {},
         snapshot.now,
     )
+
+
+def _ignored_files(changes: TreeChanges, base: BaseTree) -> Iterator[Problem]:
+    """Report each line of a `.sourceignore` that keeps files of ours from the clusters."""
+    rules = read_ignore_files(base.repository, base.ignore_files)
+    paths: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+    for path in (*changes.files, *changes.unchanged):
+        rule = rules.rule(path) if path.rpartition("/")[2] in TARGET_FILES else None
+        if rule:
+            paths[rule].append(path)
+    for (file, line), excluded in sorted(paths.items()):
+        others = f" and {counted(len(excluded) - 1, 'other file')}" if len(excluded) > 1 else ""
+        yield Problem(
+            f"this line keeps {min(excluded)}{others} from Flux, which deletes what they made",
+            Location(base.repository, file, line),
+            "remove the line, unless another program than Flux applies the branch",
+            "gitops-file-foreign",
+        )
 
 
 def plan_findings(

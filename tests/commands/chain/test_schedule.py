@@ -235,6 +235,21 @@ def test_the_tree_lives_below_the_path_of_the_gitops_repo(acme: Organisation) ->
     assert actions(run(acme)) == []
 
 
+def test_an_ignore_file_of_the_gitops_branch_that_hides_manifests(acme: Organisation) -> None:
+    """Flux deletes what it no longer sees: only patterns that meet files of ours are told."""
+    acme.commit({".sourceignore": "*.md\n*.json\n"}, "dev", GITOPS)
+    assert messages(run(acme)) == []
+    acme.commit({".sourceignore": "*.md\nreconciler.yaml\n"}, "dev", GITOPS)
+    (warning,) = run(acme).warnings
+    assert warning.where is not None
+    assert (warning.code, warning.where.path, warning.where.line) == (
+        "gitops-file-foreign",
+        ".sourceignore",
+        2,
+    )
+    assert "keeps drone/shop-web/reconciler.yaml and 1 other file from Flux" in warning.message
+
+
 def test_another_base_branch_withdraws_what_was_proposed_to_the_old_one(
     acme: Organisation,
 ) -> None:

@@ -28,6 +28,7 @@ from kalypso_actions.model.layout import (
 )
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
 from kalypso_actions.scheduling.registry import uses_present_assignments
+from kalypso_actions.sources.source_tree import IGNORE_FILE
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
@@ -39,15 +40,17 @@ def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
     promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
     placements = prefix + PLACEMENTS_FILE
     entries = files.entries()
-    contents = files.read(path for path in (promoted, sources, placements) if path in entries)
-    return BaseTree(
-        repository=files.repository,
-        branch=branch,
-        path=folder,
-        entries=entries,
+    base = BaseTree(files.repository, branch, folder, entries)
+    ignore_files = {IGNORE_FILE, prefix + IGNORE_FILE}
+    ignore_files |= {f"{prefix}{name}/{IGNORE_FILE}" for name in base.folders()}
+    wanted = (promoted, sources, placements, *ignore_files)
+    contents = files.read(path for path in wanted if path in entries)
+    return dataclasses.replace(
+        base,
         promoted_commit=contents.get(promoted),
         sources=contents.get(sources),
         placements=contents.get(placements),
+        ignore_files={path: contents[path] for path in ignore_files & contents.keys()},
     )
 
 
