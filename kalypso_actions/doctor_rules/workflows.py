@@ -102,7 +102,7 @@ def workflow_checks(
     yield from (Check.of_problem("problem", finding, place) for finding in faults)
     if current == len(paths):
         yield ok(place, f"workflows on {branch}: {counted(current, 'file')}, as in our templates")
-    yield from _movingreferences_in(files)
+    yield from _moving_references(files)
     templates_here = dict.fromkeys(paths, "")
     for path, text in files.texts.items():
         if path not in templates_here and is_upstreams_other_file(path, text, templates_here):
@@ -114,7 +114,7 @@ def workflow_checks(
             )
 
 
-def _movingreferences_in(files: BranchWorkflows) -> Iterator[Check]:
+def _moving_references(files: BranchWorkflows) -> Iterator[Check]:
     """Warn of Kalypso's actions that are used by a tag or a branch, which can move."""
     used = {
         f"{reference['actions']}@{reference['ref']}"
