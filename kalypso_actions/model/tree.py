@@ -31,7 +31,7 @@ class BaseTree:
 
     `path` is the folder of the tree ("" for the root). `is_as_written` is whether a run of ours
     wrote exactly this tree, including its `sources`. `ignore_files` are the `.sourceignore` files
-    of people above the folders of targets, by path.
+    of people in and above its folder, by path.
     """
 
     repository: str

@@ -97,6 +97,15 @@ class TreeListing(Mapping[str, FileEntry]):
         """Return the path of each file and folder, in the order of git."""
         return [path for *_, path in _LINE.findall(self._text)]
 
+    def named(self, name: str) -> Iterator[str]:
+        """Yield the path of each file with this name, in any folder; other lines are not parsed."""
+        place = self._text.find(name)
+        while place >= 0:
+            line = _LINE.match(self._text, self._text.rfind("\0", 0, place))
+            if line and line[1] != TREE_MODE and line[4].rpartition("/")[2] == name:
+                yield line[4]
+            place = self._text.find(name, line.end() if line else place + 1)
+
     def folders(self, outer: str) -> Mapping[str, ListedFolder]:
         """Return the folders in the folder `outer` ("" for the root), by name."""
         if outer not in self._folders:

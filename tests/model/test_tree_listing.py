@@ -106,6 +106,13 @@ def test_many_lookups_parse_the_listing_once() -> None:
     assert "_files" in made.__dict__
 
 
+def test_files_of_a_name_are_found_without_the_others() -> None:
+    paths = {".i", "a/.i", "a/b/.i", "a.i", "a/.ix", ".i/x", "c\t.i", "d\t/.i"}
+    made = listing({*paths, *(f"large/{number}/x.yaml" for number in range(50))})
+    assert {*made.named(".i")} == {".i", "a/.i", "a/b/.i", "d\t/.i"}
+    assert "_files" not in made.__dict__
+
+
 @pytest.mark.parametrize("path", ["a/x.yaml", "a/b/y", "z"])
 def test_git_lists_files_in_this_form(tmp_path: Path, path: str) -> None:
     clone = repository(tmp_path / "clone", branch="main")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
-from kalypso_actions.model.documents import Reading, RevisionFiles
+from kalypso_actions.model.documents import FileEntry, Reading, RevisionFiles
 from kalypso_actions.model.kinds import GitOpsRepo, RepositoryPath
 from kalypso_actions.model.layout import (
     PLACEMENTS_FILE,
@@ -27,8 +27,9 @@ from kalypso_actions.model.layout import (
     gitops_folder,
 )
 from kalypso_actions.model.tree import BaseTree, GitOpsBranch
+from kalypso_actions.model.tree_listing import TreeListing
 from kalypso_actions.scheduling.registry import uses_present_assignments
-from kalypso_actions.sources.source_tree import IGNORE_FILE
+from kalypso_actions.sources.source_tree import IGNORE_FILE, parent, within
 
 if TYPE_CHECKING:
     from kalypso_actions.commands.shared.context import CommandContext
@@ -40,18 +41,29 @@ def read_base_tree(files: RevisionFiles, branch: str, folder: str) -> BaseTree:
     promoted, sources = prefix + PROMOTED_COMMIT_FILE, prefix + SOURCES_FILE
     placements = prefix + PLACEMENTS_FILE
     entries = files.entries()
-    base = BaseTree(files.repository, branch, folder, entries)
-    ignore_files = {IGNORE_FILE, prefix + IGNORE_FILE}
-    ignore_files |= {f"{prefix}{name}/{IGNORE_FILE}" for name in base.folders()}
-    wanted = (promoted, sources, placements, *ignore_files)
-    contents = files.read(path for path in wanted if path in entries)
-    return dataclasses.replace(
-        base,
+    ignore_files = [
+        path
+        for path in _named(entries, IGNORE_FILE)
+        if within(path, folder) or within(folder, parent(path))
+    ]
+    tracking = [path for path in (promoted, sources, placements) if path in entries]
+    contents = files.read([*tracking, *ignore_files])
+    return BaseTree(
+        repository=files.repository,
+        branch=branch,
+        path=folder,
+        entries=entries,
         promoted_commit=contents.get(promoted),
         sources=contents.get(sources),
         placements=contents.get(placements),
-        ignore_files={path: contents[path] for path in ignore_files & contents.keys()},
+        ignore_files={path: contents[path] for path in ignore_files},
     )
+
+
+def _named(entries: Mapping[str, FileEntry], name: str) -> Iterable[str]:
+    if isinstance(entries, TreeListing):
+        return entries.named(name)
+    return (path for path in entries if path.rpartition("/")[2] == name)
 
 
 def as_written(base: BaseTree, files: RevisionFiles, known: Collection[str]) -> BaseTree:
