@@ -27,7 +27,7 @@ from kalypso_actions.report.init_document import AppInitDocument
 from tests.commands.chain.organisation import NOON
 from tests.commands.init.repositories import WORKFLOWS, Acme, acme_in, outline
 from tests.git_repositories import git, programs
-from tests.planning.application.applications import find_program
+from tests.planning.application.applications import PROGRAMS, find_program
 from tools.reference.schemas import schema_of
 
 SOURCE, CONFIGS, GITOPS = "acme/shop", "acme/shop-configs", "acme/shop-gitops"
@@ -82,8 +82,11 @@ NOTIFY_CONFIGS = [f"add {WORKFLOWS}/{name}.yml" for name in ("notify-on-config-c
 NOTIFY_GITOPS = f"add {WORKFLOWS}/notify-on-pr.yml"
 
 
-def test_empty_repositories_become_an_application(shop: Shop, tmp_path: Path) -> None:
+def test_empty_repositories_become_an_application(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     find_program("helm")
+    monkeypatch.setenv("PATH", PROGRAMS)
     shop.create()
     document = shop.init()
     assert outline(document) == {
