@@ -70,7 +70,7 @@ def _look(
         look = read_look(context, reports, at, known)
     context.remotes.forget_heads()
     thresholds = thresholds_of(inputs)
-    compared = compare(branch, [look], context, thresholds, MESSAGE)
+    compared = compare(branch, [look], context.repositories, thresholds, MESSAGE)
     write, commit = compared.write, compared.head
     if not inputs.dry_run:
         compared, commit = record_looks(branch, [look], context, thresholds, MESSAGE, compared)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -21,6 +21,7 @@ from kalypso_actions.commands.shared.looks.promotions import Promotions, read_pr
 from kalypso_actions.commands.shared.looks.read import (
     AskedSources,
     EnvironmentTargets,
+    FormerUrls,
     Reported,
     former_urls,
     read_environments,
@@ -66,7 +67,8 @@ class Look:
     """Everything that a look has read: pure values, to be compared with any record.
 
     The clusters were read at `at`, and the branches at `branches_at`. `is_whole`: all environments
-    and all clusters were asked for, so that what is missing does not exist.
+    and all clusters were asked for, so that what is missing does not exist. `former` are the URLs
+    of repositories before they were renamed.
     """
 
     at: datetime
@@ -77,6 +79,7 @@ class Look:
     promotions: Promotions = NO_PROMOTIONS
     branches_at: datetime | None = None
     is_whole: bool = True
+    former: FormerUrls = field(default_factory=dict)
 
     @property
     def environments_seen(self) -> list[EnvironmentTargets]:
@@ -110,6 +113,7 @@ def read_look(
         tuple(dict.fromkeys(problems)),
         tuple(dict.fromkeys((*warnings, *promotions.warnings))),
         promotions,
+        former=former,
     )
 
 
@@ -127,14 +131,14 @@ class ComparedLooks:
 def compare(
     branch: RecordBranch,
     looks: Sequence[Look],
-    context: CommandContext,
+    repositories: Repositories,
     thresholds: Thresholds,
     message: str,
 ) -> ComparedLooks:
     """Compare looks with the newest record. Raises KalypsoError if that cannot be read."""
     head, before = read_record(branch)
-    renamed = _with_present_names(before, looks[0].environments, context)
-    records, warnings = after_looks(renamed, looks, context.repositories, thresholds)
+    renamed = _with_present_names(before, looks[0])
+    records, warnings = after_looks(renamed, looks, repositories, thresholds)
     steps = [before, *([renamed] if renamed is not before else []), *records]
     happened = [
         event
@@ -161,23 +165,24 @@ def record_looks(
     known = [compared] if compared else []
 
     def attempt() -> tuple[ComparedLooks, str]:
-        now = known.pop() if known else compare(branch, looks, context, thresholds, message)
+        now = (
+            known.pop()
+            if known
+            else compare(branch, looks, context.repositories, thresholds, message)
+        )
         commit = branch.carry_out(now.write, looks[-1].at) if now.write else now.head
         return now, commit
 
     return while_others_write(attempt, context)
 
 
-def _with_present_names(
-    record: ObservationRecord, environments: Sequence[EnvironmentTargets], context: CommandContext
-) -> ObservationRecord:
+def _with_present_names(record: ObservationRecord, look: Look) -> ObservationRecord:
     """Return the record with the present names of repositories that were renamed."""
-    former = former_urls(context, record, environments)
-    for environment in environments:
+    for environment in look.environments:
         names = {
             (repository_key(old), place.branch): place.url
             for place in environment.places
-            for old in former.get((repository_key(place.url), place.branch), ())
+            for old in look.former.get((repository_key(place.url), place.branch), ())
         }
         record = with_present_names(record, environment.name, names)
     return record

@@ -153,6 +153,7 @@ class Recorder:
                 [each for environment in read for each in _reported(environment, seen, former)],
                 branches_at=now,
                 is_whole=False,
+                former=former,
             )
             for at, seen in self._looks
         ]
