@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from kalypso_actions.clients.github import commits, pull_requests, statuses, workflows
-from kalypso_actions.commands.shared.carry_out import Done, carry_out
+from kalypso_actions.commands.shared.carry_out import Done, carry_out_each
 from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.environment_branch import (
     EnvironmentBranch,
@@ -87,12 +87,7 @@ def poll(inputs: PollInputs, context: CommandContext) -> CommandResult:
         document = _document(inputs, repairs, Done(), warnings)
         every = (write for of_environment in writes for write in of_environment)
         return dry_run_result("poll", document, every, context)
-    done = Done()
-    for of_environment in writes:
-        try:
-            carry_out(of_environment, context, done)
-        except KalypsoError as error:
-            repairs.problems += error.problems
+    done = carry_out_each(writes, context, repairs.problems)
     recorded = Recorder(inputs, context).write(list(known), "Poll")
     document = _document(inputs, repairs, done, (*warnings, *recorded.warnings)).model_copy(
         update={"events": recorded.events, "more_events": recorded.more_events}

@@ -19,7 +19,7 @@ from kalypso_actions.commands.app.environment import (
     environment_names,
     read_moment,
 )
-from kalypso_actions.commands.shared.carry_out import Done, carry_out
+from kalypso_actions.commands.shared.carry_out import Done, carry_out_each
 from kalypso_actions.commands.shared.context import CommandContext, checked_start
 from kalypso_actions.commands.shared.result import CommandResult, dry_run_result
 from kalypso_actions.errors import KalypsoError, Location, Problem
@@ -69,12 +69,7 @@ def app_poll(inputs: AppPollInputs, context: CommandContext) -> CommandResult:
     if inputs.dry_run:
         every = (write for of_environment in writes for write in of_environment)
         return dry_run_result("app poll", repairs.document(Done()), every, context)
-    done = Done()
-    for of_environment in writes:
-        try:
-            carry_out(of_environment, context, done)
-        except KalypsoError as error:
-            repairs.problems += error.problems
+    done = carry_out_each(writes, context, repairs.problems)
     document = repairs.document(done)
     summary = poll_summary(document, "app poll", "deploy")
     return CommandResult(document, summary, failed=bool(document.problems))

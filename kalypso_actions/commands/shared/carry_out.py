@@ -155,6 +155,19 @@ def carry_out(writes: Iterable[Write], context: CommandContext, done: Done | Non
     return done
 
 
+def carry_out_each(
+    groups: Iterable[Iterable[Write]], context: CommandContext, problems: list[Problem]
+) -> Done:
+    """Carry out groups of writes; a refusal ends its group alone, and is added to `problems`."""
+    done = Done()
+    for writes in groups:
+        try:
+            carry_out(writes, context, done)
+        except KalypsoError as error:
+            problems += error.problems
+    return done
+
+
 def _check_unmoved(write: Unmoved, context: CommandContext, done: Done) -> None:
     head = context.remotes.heads(write.url, [write.branch]).get(write.branch)
     if head == (done.commit(write.commit) if write.commit else None):
