@@ -326,7 +326,7 @@ class ManifestChecker:
         advice = "name an object that is rendered, or render it"
         if kind == NAMESPACE and not meant:
             advice = "write the namespace as in the Namespace that is rendered: {{ .Namespace }}"
-        elif reference.path.startswith(_OWN_NAMESPACE):
+        elif reference.is_of_own_namespace:
             advice = "render it beside the object: Flux looks in no other namespace"
         elsewhere = meant == ELSEWHERE
         if elsewhere:
@@ -613,9 +613,6 @@ class _Cause:
         """Whether strict rules refuse it."""
         return self.fault.is_certain and not self.fault.wanted
 
-
-_OWN_NAMESPACE: Final = ("spec.postBuild.substituteFrom", "spec.valuesFrom")
-"""References without a namespace of their own."""
 
 _Told = tuple[Assignment, str, ManifestFault, Words]
 """A fault of an assignment, the Template, and the words to put back."""

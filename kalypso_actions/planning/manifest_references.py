@@ -65,11 +65,12 @@ _PODS: Final = frozenset(
     {"Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "CronJob"}
 )
 
-_DEPENDENCIES: Final = frozenset({"Kustomization", "HelmRelease"})
+FLUX_KINDS: Final = frozenset({"Kustomization", "HelmRelease"})
+"""What Flux applies, and what can depend on one another."""
 
 _MET_KINDS: Final = (
     SOURCES
-    | _DEPENDENCIES
+    | FLUX_KINDS
     | {
         *("Role", "ServiceAccount", "ConfigMap", "Secret", "Service"),
         *("Deployment", "StatefulSet"),
@@ -80,7 +81,7 @@ ELSEWHERE: Final = "an object of another cluster type"
 """What a dependency was meant to be: bootstraps have others, and names differ by one letter."""
 
 _FROM: Final = frozenset({"substituteFrom", "valuesFrom"})
-"""Where Flux reads a ConfigMap or Secret in the namespace of its own object."""
+"""References that cannot name a namespace."""
 
 Identity = tuple[str, str, str]
 """The kind, namespace and name of an object."""
@@ -93,6 +94,11 @@ class Reference(NamedTuple):
     subject: str
     path: str
     line: int
+
+    @property
+    def is_of_own_namespace(self) -> bool:
+        """Whether Flux reads the ConfigMap or Secret in the namespace of the object itself."""
+        return not _FROM.isdisjoint(self.path.split("."))
 
 
 def references_of(document: Document) -> Iterator[Reference]:
@@ -167,7 +173,7 @@ def unmet(
             if meant or (names and name not in {*KNOWN_NAMESPACES, "default"}):
                 yield reference, meant
             continue
-        if kind in _DEPENDENCIES:
+        if kind in FLUX_KINDS:
             yield reference, ELSEWHERE
             continue
         elsewhere = [
@@ -176,7 +182,7 @@ def unmet(
         unused = [each for each in names if (kind, namespace, each) not in wanted]
         meant = _like(name, names)
         kinds = [other for other in SOURCES if name in rendered.get((other, namespace), ())]
-        has_place = kind in SOURCES or not _FROM.isdisjoint(reference.path.split("."))
+        has_place = kind in SOURCES or reference.is_of_own_namespace
         if not meant and has_place and (elsewhere or kinds):
             meant = f"{name} in {elsewhere[0]}" if elsewhere else f"{kinds[0]} {name}"
         is_known = kind in SOURCES and name in KNOWN_NAMESPACES  # the source of a bootstrap

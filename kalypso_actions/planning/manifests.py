@@ -26,7 +26,7 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
-from kalypso_actions.planning.manifest_references import Reference, references_of
+from kalypso_actions.planning.manifest_references import FLUX_KINDS, Reference, references_of
 from kalypso_actions.planning.manifest_values import FREE
 from kalypso_actions.planning.renaming import NEW_WORD
 from kalypso_actions.planning.template_lines import ACTION, TemplateLines
@@ -60,8 +60,6 @@ FORMAT_FAULT: Final = re.compile(
 
 CHAIN: Final = re.compile(r"(\.Values)?\.([A-Za-z_]\w*(?:\.\w+)*)")
 """The fields that an action of a template reads, of all values or of a part of them."""
-FLUX_KINDS: Final = frozenset({"Kustomization", "HelmRelease"})
-
 MOST_DATA: Final = 1 << 20
 """The most bytes of a ConfigMap or Secret: https://kubernetes.io/docs/concepts/configuration/configmap/"""
 

@@ -347,7 +347,7 @@ def _placement_state(snapshot: Snapshot) -> PlacementState:
 
 
 def _ignored_files(changes: TreeChanges, base: BaseTree) -> Iterator[Problem]:
-    """Report each line of a `.sourceignore` that keeps files of ours from the clusters."""
+    """Report lines of `.sourceignore` files by which Flux ignores files that this run wants."""
     rules = read_ignore_files(base.repository, base.ignore_files)
     paths: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for path in (*changes.files, *changes.unchanged):

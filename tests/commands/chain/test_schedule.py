@@ -236,7 +236,7 @@ def test_the_tree_lives_below_the_path_of_the_gitops_repo(acme: Organisation) ->
 
 
 def test_an_ignore_file_of_the_gitops_branch_that_hides_manifests(acme: Organisation) -> None:
-    """Flux deletes what it no longer sees: only patterns that meet files of ours are told."""
+    """Flux deletes what a pattern hides. A pattern that hides no manifest is not told."""
     acme.commit({".sourceignore": "*.md\n*.json\n"}, "dev", GITOPS)
     assert messages(run(acme)) == []
     acme.commit({".sourceignore": "*.md\nreconciler.yaml\n"}, "dev", GITOPS)
