@@ -290,16 +290,19 @@ def _schedules(file: WorkflowFile) -> Iterator[Finding]:
         message = "schedule must be a list of cron: lines"
         where = schedule or get(file.root, "on") or file.root
         yield file.refused(message, where, "write - cron: below schedule:")
+    lines, has_fault = [], False
     for item in items(schedule):
         line = get(item, "cron")
         if line is None:
             yield file.refused("schedule has no cron", item, "write - cron: with five fields")
-        elif fault := _fault_of_cron(text_of(line)):
+            continue
+        lines.append(line)
+        if fault := _fault_of_cron(text_of(line)):
+            has_fault = True
             message = f"cron {text_of(line)!r}: {fault}"
             advice = "write minute, hour, day of the month, month and day of the week: 7,37 * * * *"
             yield file.refused(message, line, advice)
-    lines = [line for line in (get(item, "cron") for item in items(schedule)) if line is not None]
-    if not any(_fault_of_cron(text_of(line)) for line in lines):
+    if not has_fault:
         yield from _rare_runs(file, lines)
 
 
@@ -345,14 +348,20 @@ def _weekly(line: yaml.Node) -> float:
 
 def _values_of_cron(part: str, field: _CronField) -> range:
     """Return the numbers of a part of a field of cron, which is good."""
-    _, first, last, names = field
+    _, first, last, _ = field
     span, _, step = part.partition("/")
-    ends = [
-        first + names.index(end) if end in names else int(end)
-        for end in (span.split("-") if span != "*" else ())
-    ] or [first, last]
+    ends = _ends_of_cron(span, field) or [first, last]
     end = last if step and len(ends) == 1 else ends[-1]
     return range(ends[0], end + 1, int(step or 1))
+
+
+def _ends_of_cron(span: str, field: _CronField) -> list[int]:
+    """Return the number or the two ends of a span, -1 for one that is none; [] for `*`."""
+    _, first, _, names = field
+    return [
+        first + names.index(end) if end in names else int(end) if _is_number(end) else -1
+        for end in (span.split("-") if span != "*" else ())
+    ]
 
 
 def _fault_of_cron(line: str) -> str:
@@ -360,15 +369,12 @@ def _fault_of_cron(line: str) -> str:
     fields = line.split()
     if len(fields) != len(_CRON):
         return f"it has {counted(len(fields), 'field')}, not five"
-    for text, (noun, first, last, names) in zip(fields, _CRON, strict=True):
+    for text, field in zip(fields, _CRON, strict=True):
+        noun, first, last, _ = field
         for part in text.lower().split(","):
             span, slash, step = part.partition("/")
-            ends = [] if span == "*" else span.split("-")
-            numbers = [
-                first + names.index(end) if end in names else int(end) if _is_number(end) else -1
-                for end in ends
-            ]
-            is_good = len(ends) <= 2 and all(first <= number <= last for number in numbers)
+            numbers = _ends_of_cron(span, field)
+            is_good = len(numbers) <= 2 and all(first <= number <= last for number in numbers)
             if not is_good or (slash and not (_is_number(step) and int(step))):
                 return f"{text!r} is no {noun} ({first}-{last})"
             if numbers != sorted(numbers):

@@ -210,13 +210,15 @@ def clusters_behind(
     for table in (record.desired_before, record.superseded, record.desired):
         for line in table.get(environment, ()):
             periods.setdefault(line.target, {})[line.number] = line
-    wanted = {line.followed: line for line in record.desired.get(environment, ())}
+    wanted = {
+        line.followed: [period for _, period in sorted(periods[line.target].items())]
+        for line in record.desired.get(environment, ())
+    }
     for (name, cluster_type), lines in record.real.items():
         for real in lines if name == environment else ():
-            desired = wanted.get(real.target or cluster_type)
-            if desired and real.relation == "behind" and real.status != "gone":
-                of_target = sorted(periods[desired.target].items())
-                yield cluster_type, real, [period for _, period in of_target]
+            of_target = wanted.get(real.target or cluster_type)
+            if of_target and real.relation == "behind" and real.status != "gone":
+                yield cluster_type, real, of_target
 
 
 def behind_since(content: str, periods: Sequence[DesiredLine]) -> datetime:

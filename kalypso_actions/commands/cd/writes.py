@@ -36,8 +36,6 @@ from kalypso_actions.report.markdown import marker
 MESSAGE: Final = "Promoting Commit_Id to the environment"
 """The message is upstream's."""
 
-"""The trailer that names who passed over the environment's policy, and why."""
-
 
 @dataclass(frozen=True, slots=True)
 class CdWrites:
