@@ -67,11 +67,11 @@ FAULTS: Final[dict[str, tuple[str, str]]] = {
     ),
     "a number that is octal": (
         "config-value-not-text",
-        documents.config_map("numbers", STORES="'[0012, 0013]'"),
+        documents.config_map("numbers", STORES="[0012, 0013]"),
     ),
     "a login in Base64": (
         "config-secret",
-        documents.config_map("login", REGISTRY="'{auth: YWNtZTpTM2NyM3QtcGFzczEy}'"),
+        documents.config_map("login", REGISTRY="{auth: YWNtZTpTM2NyM3QtcGFzczEy}"),
     ),
     "a policy that is a copy": (
         "policy-of-another",
