@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import re
 import resource
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -15,6 +18,9 @@ from typing import Final
 from tests.breaks import BREAKING
 
 _MEGABYTE: Final = 1 << 20
+
+_REFERENCE_SECONDS: Final = 1
+"""The processor time of the work of `slowness` on the machine that the bounds are written for."""
 
 # A break is in this process alone, and in its forks.
 _PROCESSES: Final = (
@@ -52,6 +58,19 @@ def measured(most_seconds: int, attack: Callable[..., str], *arguments: object) 
         cost = Cost(most_seconds, 0, f"the attack was killed: {process.exitcode}")
     process.join()
     return cost
+
+
+def slowness() -> float:
+    """Return how many times longer this machine works now than the one of the bounds, at least 1.
+
+    A machine with half the speed, or with a neighbour on each core, is no fault of the product.
+    """
+    started = time.process_time()
+    for _ in range(20_000):
+        mapping = {f"key{number}": [str(number), {"a": number}] for number in range(30)}
+        text = json.dumps(mapping)
+        assert len(re.findall(r"key\d+", text)) == len(json.loads(text))
+    return max(1, (time.process_time() - started) / _REFERENCE_SECONDS)
 
 
 def _run(
