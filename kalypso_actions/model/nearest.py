@@ -19,14 +19,35 @@ names, and a mistake may concern thousands of them."""
 def nearest(text: str, known: Iterable[str]) -> str:
     """Return the known text that is most similar; "" if none is.
 
-    Among many texts, only those count that share the longest beginnings or ends with `text`.
+    Among many texts, only those count that share the longest beginnings or ends with `text`. Of
+    texts that are about as similar, one that differs within a word comes before one with another
+    word: for `store-north`, `store-nordic` comes before `store-south`.
     """
     names = list(known)
     if len(names) > MOST_COMPARED:
         forwards, backwards = _sorted_both_ways(tuple(names))
         of_ends = (name[::-1] for name in _around(text[::-1], backwards))
         names = list(dict.fromkeys((*_around(text, forwards), *of_ends)))
-    return next(iter(difflib.get_close_matches(text, names, n=1)), "")
+    close = difflib.get_close_matches(text, names, n=3)
+    if not close[1:]:
+        return next(iter(close), "")
+    ratios = {name: difflib.SequenceMatcher(None, name, text).ratio() for name in close}
+    alike = (name for name in close if ratios[name] > ratios[close[0]] - ABOUT_AS_SIMILAR)
+    return next((name for name in alike if _begin_alike(text, name)), close[0])
+
+
+ABOUT_AS_SIMILAR: Final = 0.1
+"""The difference of two of difflib's ratios that says nothing about which name is meant."""
+
+
+def _begin_alike(text: str, name: str) -> bool:
+    """Whether the first words that differ begin with the same letter."""
+    pairs = zip(_SEPARATOR.split(text), _SEPARATOR.split(name), strict=False)
+    one, other = next(((one, other) for one, other in pairs if one != other), ("", ""))
+    return one[:1] == other[:1]
+
+
+_SEPARATOR: Final = re.compile(r"[-_.]")
 
 
 @lru_cache(maxsize=4)
@@ -53,6 +74,27 @@ def misspelled(text: str, known: Iterable[str]) -> str:
     digit is no typing error: `zone-a` and `zone-b`, `west` and `rest` are different names.
     """
     return next((name for name in sorted(known) if _is_slip(text, name)), "")
+
+
+MIN_COMMON: Final = 3
+"""The fewest letters with which a word and its replacement begin."""
+
+
+def replaces(name: str, old: str) -> bool:
+    """Whether a name may stand for another one after a renaming, as `store-nordic`, `store-north`.
+
+    One word differs, begins as the old one, and has letters only; or it is a typing error.
+    """
+    if _is_slip(old, name):
+        return True
+    words = _SEPARATOR.split(name), _SEPARATOR.split(old)
+    changed = [pair for pair in zip(*words, strict=False) if pair[0] != pair[1]]
+    if len(words[0]) != len(words[1]) or len(changed) != 1:
+        return False
+    one, other = changed[0]
+    common = _common_start(one, other)
+    is_near = common >= MIN_COMMON and 2 * common >= max(len(one), len(other))
+    return is_near and (one + other).isalpha()
 
 
 def _is_slip(text: str, name: str) -> bool:

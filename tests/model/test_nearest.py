@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.nearest import misspelled, nearest, replaces
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,38 @@ def test_slips(text: str, name: str) -> None:
 )
 def test_other_names(text: str, name: str) -> None:
     assert misspelled(text, [name]) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "known", "name"),
+    [
+        ("store-north", ["hub", "store-nordic", "store-south"], "store-nordic"),
+        ("store-north", ["hub", "store-south"], "store-south"),
+        ("store-noth", ["store-nice", "store-north"], "store-north"),
+        ("rgion", ["legion", "region"], "region"),
+    ],
+)
+def test_the_nearest_begins_alike(text: str, known: list[str], name: str) -> None:
+    assert nearest(text, known) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "is_near"),
+    [
+        ("store-nordic", "store-north", True),
+        ("stor-north", "store-north", True),
+        ("store_north", "store-north", True),
+        ("store-south", "store-north", False),
+        ("eu-west-2", "eu-west-1", False),
+        ("edge-live", "edge-test", False),
+        ("store-north-2", "store-north", False),
+        ("store-north", "store-north", False),
+        ("warehouse", "ware", False),
+        ("prod-nordic", "dev-north", False),
+    ],
+)
+def test_a_name_that_replaces_another(name: str, old: str, *, is_near: bool) -> None:
+    assert replaces(name, old) == is_near
 
 
 STORES = [f"store-{region}-{number:04}" for region in ("east", "west") for number in range(5_000)]

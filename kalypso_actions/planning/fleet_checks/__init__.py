@@ -35,6 +35,7 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
         found.warnings += documents.unknown_content_types(scope.fleet.templates)
         found.warnings += documents.misspelled_fields(scope)
     found.warnings += documents.check_configuration(view)
+    found.notes += documents.renamed_cluster_types(view)
     found.notes += documents.check_layers(view)
     found.notes += documents.unset_properties(view)
     found.notes += documents.other_keywords(view)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice, product
 from math import prod
-from typing import Final
+from typing import Final, NamedTuple
 
 from kalypso_actions.config_schemas import properties, schema_fault, unknown_keywords
 from kalypso_actions.errors import Location, Problem
@@ -20,7 +20,7 @@ from kalypso_actions.model.kinds import (
     DeploymentTarget,
     Template,
 )
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import nearest, replaces
 from kalypso_actions.planning.config_checks import KEY_UNSET
 from kalypso_actions.planning.fleet_checks.policies import label_advice
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
@@ -31,7 +31,7 @@ from kalypso_actions.platform_config.layers import (
     read_entries,
     split_azure_key,
 )
-from kalypso_actions.platform_config.matching import NAMES, Label, matched_labels
+from kalypso_actions.platform_config.matching import NAMES, Label, labels_of, matched_labels
 from kalypso_actions.rendering import unknown_fields
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
@@ -155,18 +155,70 @@ def _unknown(template: Template) -> set[str]:
 NOUN = "cluster type or target"
 
 
-def check_configuration(view: FleetView) -> Iterator[Problem]:
-    """Report objects and keys whose labels no cluster type and target have together."""
+class _Selector(NamedTuple):
+    """The labels of an object or of keys, and the environments that have it.
+
+    `place` takes a label, and whether its value is at fault.
+    """
+
+    name: str
+    labels: Sequence[Label]
+    scopes: Sequence[FleetScope]
+    place: Callable[[str, bool], Location]
+    code: str
+
+
+def _selectors(view: FleetView) -> Iterator[_Selector]:
+    """Yield the labels of configuration and schemas that can be judged."""
     for config_map, scopes in view.judged(lambda fleet: fleet.config_maps):
         if config_map.labels.get(PLATFORM_CONFIG_LABEL) == "true":
-            yield from _unmatched_object(config_map, scopes, code="config-unmatched")
+            yield _of_object(config_map, scopes, code="config-unmatched")
         if config_map.name.startswith(AZURE_APP_CONFIG_PREFIX):
-            yield from _unmatched_keys(config_map, scopes)
+            yield from _of_keys(config_map, scopes)
     for schema, scopes in view.judged(lambda fleet: fleet.config_schemas):
-        yield from _unmatched_object(schema, scopes, code="schema-unmatched")
+        yield _of_object(schema, scopes, code="schema-unmatched")
+
+
+def check_configuration(view: FleetView) -> Iterator[Problem]:
+    """Report objects and keys whose labels no cluster type and target have together."""
+    for selector in _selectors(view):
+        yield from _unmatched(selector)
     for scope in view.scopes:
         yield from misspelled_keywords(scope.fleet.config_schemas, scope.all_targets)
         yield from _other_cases(scope)
+
+
+def renamed_cluster_types(view: FleetView) -> Iterator[Problem]:
+    """Yield notes on labels of which some environments have a cluster type with a similar value.
+
+    No environment has both values, and nothing else names the similar one: it may be a new name.
+    """
+    selectors = [*_selectors(view)]
+    named = {label for selector in selectors for label in selector.labels}
+    values: dict[FleetScope, set[Label]] = {
+        scope: {label for item in scope.fleet.cluster_types for label in labels_of(item).items()}
+        for scope in view.scopes
+    }
+    for name, labels, scopes, place, code in selectors:
+        for label in labels:
+            lacking = [scope for scope in scopes if label not in values[scope]]
+            having = [scope for scope in scopes if label in values[scope]]
+            if not (lacking and having) or lacking[0].reach.includes([label]):
+                continue  # targets, which are those of all environments, may have it as well
+            beside = named.union(*(values[scope] for scope in having))
+            new: dict[str, list[str]] = {}
+            for scope in lacking:
+                for other in sorted(values[scope] - beside):
+                    if other[0] == label[0] and replaces(other[1], label[1]):
+                        new.setdefault(other[1], []).append(scope.environment)
+            for value, environments in new.items():
+                yield Problem(
+                    f"{name} applies to nothing in {', '.join(environments)}: no {NOUN} there has "
+                    f"{_shown([label])}, but one has {label[0]} = {value}",
+                    place(label[0], True),
+                    f"if {value} is the new name of {label[1]}, add the same for {value}",
+                    code,
+                )
 
 
 def _other_cases(scope: FleetScope) -> Iterator[Problem]:
@@ -435,38 +487,31 @@ def _position(schema: str, name: str) -> int:
     return max(schema.find(f'"{name}"'), 0)
 
 
-def _unmatched_object(
+def _of_object(
     resource: ConfigMap | ConfigSchema, scopes: Sequence[FleetScope], code: str
-) -> Iterator[Problem]:
+) -> _Selector:
     def place(label: str, is_known: bool) -> Location:
         places = resource.label_value_places if is_known else resource.label_places
         return places.get(label, resource.where)
 
     name = f"{type(resource).__name__} {resource.name!r}"
-    yield from _unmatched(name, matched_labels(resource.labels), scopes, place, code)
+    return _Selector(name, matched_labels(resource.labels), scopes, place, code)
 
 
-def _unmatched_keys(config_map: ConfigMap, scopes: Sequence[FleetScope]) -> Iterator[Problem]:
-    """Report the first key of each combination of labels."""
+def _of_keys(config_map: ConfigMap, scopes: Sequence[FleetScope]) -> Iterator[_Selector]:
+    """Yield the labels in keys; the first key of each combination."""
     keys: dict[tuple[Label, ...], str] = {}
     for full_key in config_map.data:
         keys.setdefault(split_azure_key(full_key)[1], full_key)
     for labels, full_key in keys.items():
         name = f"the key {full_key!r} of ConfigMap {config_map.name!r}"
         where = config_map.at(full_key)
-        yield from _unmatched(
-            name, labels, scopes, lambda *_, at=where: at, code="config-unmatched"
-        )
+        yield _Selector(name, labels, scopes, lambda *_, at=where: at, "config-unmatched")
 
 
-def _unmatched(
-    name: str,
-    labels: Sequence[Label],
-    scopes: Sequence[FleetScope],
-    place: Callable[[str, bool], Location],
-    code: str,
-) -> Iterator[Problem]:
-    """Report labels without a match; `place` takes a label, and whether its value is at fault."""
+def _unmatched(selector: _Selector) -> Iterator[Problem]:
+    """Report labels without a match."""
+    name, labels, scopes, place, code = selector
     if not labels or any(scope.reach.includes(labels) for scope in scopes):
         return
     if any(scope.may_have_more_targets() for scope in scopes):

@@ -329,6 +329,33 @@ def test_mains_objects_are_judged_over_all_environments(file: str, code: str) ->
     assert code not in [item.code for item in findings(without_stage).warnings]
 
 
+def test_a_cluster_type_that_one_environment_has_renamed() -> None:
+    """A note, if the name is similar, no environment has both, and nothing else names the new."""
+    plane = sound()
+    of_edge = plane["dev"]["config.yaml"].replace("name: region", "name: edge")
+    plane["main"]["edge.yaml"] = of_edge.replace("region: west", "cluster-type: edge")
+    del plane["dev"]["schema.yaml"]
+    assert findings(plane).notes == []
+    renamed = edited(plane, "dev/edge.yaml", "name: edge", "name: edging")
+    diagnostics = findings(renamed)
+    assert (diagnostics.warnings, diagnostics.problems) == ([], [])
+    assert shown(diagnostics.notes) == [("config-unmatched", "main/edge.yaml:7")]
+    assert diagnostics.notes[0].message == (
+        "ConfigMap 'edge' applies to nothing in dev: no cluster type or target there has "
+        "cluster-type = edge, but one has cluster-type = edging"
+    )
+    assert "if edging is the new name of edge, add" in diagnostics.notes[0].advice
+    another = edited(plane, "dev/edge.yaml", "name: edge", "name: large")
+    both = {**renamed, "stage": {**renamed["stage"], "edging.yaml": renamed["dev"]["edge.yaml"]}}
+    new = plane["main"]["edge.yaml"].replace("edge", "edging")
+    named = {**renamed, "main": {**renamed["main"], "edging.yaml": new}}
+    for silent in (another, both, named):
+        assert "config-unmatched" not in [item.code for item in findings(silent).notes]
+    everywhere = edited(renamed, "stage/edge.yaml", "name: edge", "name: edging")
+    (warning,) = [w for w in findings(everywhere).warnings if w.code == "config-unmatched"]
+    assert "did you mean cluster-type: edging?" in warning.advice
+
+
 def test_unread_objects_have_no_findings() -> None:
     plane = edited(sound(), "dev/policy.yaml", "purpose: test", "purpose: tset")
     diagnostics = findings(plane, with_app=False)
