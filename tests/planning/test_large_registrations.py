@@ -86,7 +86,7 @@ def rendered(made: Plan) -> int:
     [
         (40, 250, "main"),
         pytest.param(40, 250, "release (blue)", marks=pytest.mark.slow),
-        pytest.param(1, 20_000, "main", marks=pytest.mark.slow),
+        pytest.param(1, 5_000, "main", marks=pytest.mark.slow),
         pytest.param(5_000, 20, "main", marks=pytest.mark.slow),
     ],
 )

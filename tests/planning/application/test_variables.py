@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kalypso_actions.errors import Location
@@ -161,6 +161,7 @@ def test_a_value_stays_the_text_that_it_is(tmp_path: Path, read: Reader, places:
 VALUES: Final = st.from_regex(VARIABLE_VALUE, fullmatch=True).filter(bool)
 
 
+@settings(max_examples=25)  # each runs kustomize, and has ten values
 @given(values=st.lists(VALUES, min_size=10, max_size=10))
 def test_any_values_of_the_ten(tmp_path_factory: pytest.TempPathFactory, values: list[str]) -> None:
     find_program("helm")
