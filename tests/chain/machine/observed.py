@@ -13,7 +13,7 @@ from typing import Final
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE
 from kalypso_actions.promotion.start_records import Kind, cd_context, read_record
-from kalypso_actions.promotion.statuses import State, posted_for
+from kalypso_actions.promotion.statuses import AT_THE_DOOR, State, posted_for
 from kalypso_sandbox.store import Status
 from kalypso_sandbox.workflow_runner.runs import Run
 from tests.chain.driver import COMMIT, Chain
@@ -99,7 +99,8 @@ class Observed:
     def _state(
         self, commit: str, name: str, places: _Places, posted: State | None, recorded: State
     ) -> State:
-        if posted is not None and posted not in MOVES_ON_UNTOLD:
+        is_let_in = posted in AT_THE_DOOR and commit == places.base
+        if posted is not None and posted not in MOVES_ON_UNTOLD and not is_let_in:
             return posted
         if commit == places.base:
             return _in_base(commit, places)

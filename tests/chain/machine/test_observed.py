@@ -103,6 +103,20 @@ def test_a_proposal_of_cd_is_seen(begun: Callable[[str], Opening], tmp_path: Pat
         assert stands(story) is State.PROMOTED
 
 
+def test_a_person_lets_in_what_the_policy_keeps_out(
+    begun: Callable[[str], Opening], tmp_path: Path
+) -> None:
+    """The merge posts nothing, so the commit keeps the status of a commit that waits."""
+    story = Story(begun, tmp_path)
+    with story.served:
+        story.begin("cd proposes")
+        post(story, offered(story), "Waiting: check smoke is missing")
+        assert stands(story) is State.WAITING
+        story.merge_pull_request(DEV)
+        story.is_safe()
+        assert stands(story) is State.PROMOTED
+
+
 @pytest.mark.parametrize(
     ("description", "actors"),
     [
