@@ -10,8 +10,9 @@ from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.promotion_policy import PromotionPolicyResource
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document
+from kalypso_actions.model.layout import PLACEMENTS_FOLDER
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
+from kalypso_actions.model.placements import PLACEMENT_GROUP
 from kalypso_actions.model.promotion_policy import POLICY_KIND
 
 KINDS: Final[Mapping[str, type[schemas.Resource]]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kalypso_actions.errors import Finding
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document, promotion_policy
+from kalypso_actions.fleet.parsing import Diagnostics, parse_document
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
@@ -80,8 +80,7 @@ def older_commit(base: BaseRepo, before: str, taken: int, own: Reading) -> Itera
 
     A hold says that people mean it, as `kalypso rollback` does.
     """
-    policy = promotion_policy(own.policies, own.policy_problems).policy
-    if policy is None or not policy.holds:
+    if own.policy.policy is None or not own.policy.policy.holds:
         yield Finding(
             f"BaseRepo {base.name!r} goes back from {before[:7]} to {(base.commit or '')[:7]}: the "
             f"environment loses {counted(taken, 'commit')} of {base.source.branch}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.model.promotion_policy import PolicyReading
 
 Path = tuple[str | int, ...]
 """Keys and list indexes of a document, outermost first."""
@@ -212,8 +213,8 @@ class Reading:
     """The readable documents of a revision, with all problems and warnings about its files.
 
     The caller decides what the problems stop. `placements` are the documents of `.github/kalypso`,
-    `policies` those of the environment's PromotionPolicy, which has problems of its own: a policy
-    stops promotions alone.
+    `policies` those of its PromotionPolicy. `policy` is what these say, with problems of its own: a
+    policy stops promotions alone.
     """
 
     revision: Revision
@@ -222,4 +223,4 @@ class Reading:
     warnings: tuple[Problem, ...] = ()
     placements: tuple[Document, ...] = ()
     policies: tuple[Document, ...] = ()
-    policy_problems: tuple[Problem, ...] = ()
+    policy: PolicyReading = field(default_factory=PolicyReading)

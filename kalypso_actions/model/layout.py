@@ -33,6 +33,9 @@ SOURCES_FILE = f"{TRACKING_FOLDER}/sources.json"
 PLACEMENTS_FILE = f"{TRACKING_FOLDER}/placements.json"
 APPLICATION_FILE = f"{TRACKING_FOLDER}/application.json"
 """The record of an application's tree."""
+PLACEMENTS_FOLDER = ".github/kalypso"
+"""A folder of the environment branch; Flux and upstream ignore it."""
+
 RECORD_FILES = frozenset({SOURCES_FILE, PLACEMENTS_FILE, APPLICATION_FILE})
 """Records of a run; a change of these files alone does not count, because they have its time."""
 

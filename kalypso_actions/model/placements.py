@@ -9,9 +9,6 @@ from typing import Final
 
 from kalypso_actions.model.documents import Document
 
-PLACEMENTS_FOLDER: Final = ".github/kalypso"
-"""A folder of the environment branch; Flux and upstream ignore it."""
-
 PLACEMENT_GROUP: Final = "cluster.open-cluster-management.io/"
 """The beginning of the apiVersion of OCM's kinds."""
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, Self
 from urllib.parse import quote, unquote_plus, urlencode
 
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.model.layout import PLACEMENTS_FOLDER
 
 POLICY_FILE: Final = f"{PLACEMENTS_FOLDER}/promotion.yaml"
 """The file of the policy below the environment's path."""

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from kalypso_actions import rendering
 from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
-from kalypso_actions.fleet.parsing import Diagnostics, promotion_policy, template_may_exist
+from kalypso_actions.fleet.parsing import Diagnostics, template_may_exist
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL, with_mass_removals
 from kalypso_actions.gitops.preserved_folders import PreservedFolders, preserved_folders
@@ -326,9 +326,7 @@ def schedule_snapshot(
     findings.problems += schedule.problems
     findings.warnings += schedule.warnings
     # A faulty policy stops cd, but not the environment's own manifests.
-    findings.warnings += promotion_policy(
-        snapshot.own.policies, snapshot.own.policy_problems
-    ).problems
+    findings.warnings += snapshot.own.policy.problems
     for config_map in fleet.config_maps:
         findings.problems += config_map_problems(config_map)
         findings.warnings += config_map_warnings(config_map)

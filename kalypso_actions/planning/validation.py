@@ -28,7 +28,6 @@ from kalypso_actions.fleet.parsing import (
     POLICY_MISPLACED,
     Diagnostics,
     parse_document,
-    promotion_policy,
     template_may_exist,
 )
 from kalypso_actions.fleet.workloads import check_workloads
@@ -217,8 +216,7 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
     _documents_of_schedulers(reading.placements, diagnostics)
-    policy = promotion_policy(reading.policies, reading.policy_problems)
-    diagnostics.problems += policy.problems
+    diagnostics.problems += reading.policy.problems
     branch = _Branch(reading)
     for document in reading.documents:
         resource = parse_document(document, diagnostics)

@@ -12,7 +12,6 @@ from kalypso_actions.commands.shared.environment_branch import gitops_branches, 
 from kalypso_actions.doctor_rules import repositories as rules
 from kalypso_actions.doctor_rules.check import GENERAL_PAGE, Check, State, ok, warning
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.inputs.chain import ScheduleInputs
 from kalypso_actions.model.application import ORDER_FILE
@@ -138,12 +137,11 @@ def _environment(
 
     def read() -> EnvironmentFacts:
         reading = read_environment(context, environment)
-        repos, files = reading.gitops_repos, reading.own
-        policy = promotion_policy(files.policies, files.policy_problems).policy
+        repos = reading.gitops_repos
         gitops = gitops_branches(context, environment, repos)
         own = own_branches(OWN_PREFIX, name, repos)
         own_names = tuple(own[repo.name] for repo in repos)
-        return EnvironmentFacts(environment, True, gitops, own_names, policy)
+        return EnvironmentFacts(environment, True, gitops, own_names, reading.own.policy.policy)
 
     return checklist.required(read) or EnvironmentFacts(environment, has_branch=True)
 

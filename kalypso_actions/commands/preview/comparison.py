@@ -145,9 +145,8 @@ def compare(
         commit = sides.base.promoted_commit or sides.head.promoted_commit
         scopes.append(_scopes(sides, change))
         notes = (*notes, *sides.head.unread(), *sides.warnings, *_unjudged(sides, change))
-        head, closed = sides.head.snapshot, LETS_IN
-        if head and now:
-            closed = closed_by(sides.name, head.own, now)
+        head = sides.head.snapshot
+        closed = closed_by(sides.name, head.own.policy, now) if head and now else LETS_IN
         waiting_for = closed.description
         environments.append(
             ComparedEnvironment(sides.name, change, arriving, commit, notes, waiting_for)

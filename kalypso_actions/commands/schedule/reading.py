@@ -25,7 +25,6 @@ from kalypso_actions.commands.shared.reading.control_plane import (
 from kalypso_actions.commands.shared.reading.snapshot import plan_registrations, read_snapshot
 from kalypso_actions.commands.shared.schedule_sources import moving_folders, read_trees
 from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import own_branches
 from kalypso_actions.gitops.proposal_decision import OpenProposal, propose
 from kalypso_actions.gitops.rejections import Restrictions
@@ -187,7 +186,7 @@ def with_closed(
     Raises KalypsoError.
     """
     own = snapshot.sources.own
-    reading = promotion_policy(own.policies, own.policy_problems)
+    reading = own.policy
     if reading.policy is None:  # without a readable one, cd lets nothing in
         return replace(snapshot, policy=reading)
     tracked = tuple(
@@ -198,7 +197,7 @@ def with_closed(
     branch = EnvironmentBranch(snapshot.environment, url, head, plan.promoted_commit)
     closed = read_closed(reading.policy, branch, tracked, snapshot.environments, context)
     now, at = context.runtime.now(), plan.promoted_commit
-    others = closed_by(plan.environment, own, now).reasons
+    others = closed_by(plan.environment, reading, now).reasons
     held_at = (each.text for each in others if each.hold and each.hold.at and each.hold.at == at)
     return replace(
         snapshot,

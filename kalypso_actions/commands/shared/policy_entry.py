@@ -29,8 +29,7 @@ from kalypso_actions.commands.shared.own_statuses import (
 )
 from kalypso_actions.commands.shared.reading.document_reader import read_policy
 from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.parsing import promotion_policy
-from kalypso_actions.model.documents import Reading, content_of
+from kalypso_actions.model.documents import content_of
 from kalypso_actions.model.github import CommitStatus
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.own_account import JOBS, is_bot
@@ -77,13 +76,12 @@ def policy_of(branch: EnvironmentBranch, context: CommandContext) -> PolicyReadi
     return read_policy(files, branch.environment.control_plane.path)
 
 
-def closed_by(name: str, own: Reading, now: datetime, commit: str = "") -> PolicyVerdict:
-    """Return what the policy of an environment's documents keeps a commit out for, at a time.
+def closed_by(name: str, reading: PolicyReading, now: datetime, commit: str = "") -> PolicyVerdict:
+    """Return what the policy of an environment keeps a commit out for, at a time.
 
     Those are holds and freezes, or what is wrong with the policy. The commit "" stands for each
     that no hold names.
     """
-    reading = promotion_policy(own.policies, own.policy_problems)
     if reading.problems:
         return unreadable(reading.problems)
     return closed(reading.policy, EntryFacts(name, commit), now) if reading.policy else LETS_IN

@@ -27,7 +27,6 @@ from kalypso_actions.comparison.differences import assignment_names, manifest_en
 from kalypso_actions.compliance import ClusterReports
 from kalypso_actions.errors import Finding, KalypsoError
 from kalypso_actions.fleet.named_branches import main_base
-from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.own_files import may_be_own_branch
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.inputs.chain import StatusInputs
@@ -231,7 +230,7 @@ class _Summary:
         tracked = tuple(self._tracked_commit(item, place) for place in item.gitops)
         proposals = tuple(self._proposals(item, record, tracked))
         own = item.reading.own if item.reading else None
-        policy = promotion_policy(own.policies, own.policy_problems).policy if own else None
+        policy = own.policy.policy if own else None
         is_shown = with_previous and not closed.is_fulfilled
         return EnvironmentMoment(
             name=name,
@@ -267,7 +266,7 @@ class _Summary:
         The commit "" stands for each that no hold names.
         """
         name, now = item.environment.name, self._context.runtime.now()
-        return closed_by(name, item.reading.own, now, commit) if item.reading else LETS_IN
+        return closed_by(name, item.reading.own.policy, now, commit) if item.reading else LETS_IN
 
     def _policy_url(self, item: EnvironmentBranches) -> str:
         """Return the page of the policy's file on the environment's branch, or one to begin it.
@@ -280,7 +279,7 @@ class _Summary:
         except OutsideRepositoryError:
             return ""
         own = item.reading.own if item.reading else None
-        exists = not own or bool(own.policies or own.policy_problems)
+        exists = not own or own.policy.has_file
         repository = self._context.url(self._context.control_plane)
         return PolicyPage(repository, place.branch, path, exists).url
 

@@ -11,7 +11,6 @@ from typing import Protocol, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
-from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.gitops.provenance import previous_sources
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.kinds import (
@@ -92,7 +91,7 @@ class FleetScope:
             frozenset((document.kind, document.name) for document in own.documents),
             tuple(unread),
             missing or {},
-            promotion_policy(own.policies, own.policy_problems),
+            own.policy,
             now,
         )
 
@@ -272,7 +271,7 @@ def scope_of(fleet: Fleet, snapshot: Snapshot) -> FleetScope | None:
             for item in unread
             if not item.is_readable and _is_new(item.registration, snapshot)
         },
-        promotion_policy(snapshot.own.policies, snapshot.own.policy_problems),
+        snapshot.own.policy,
         snapshot.now,
     )
 

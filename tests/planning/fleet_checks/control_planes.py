@@ -9,9 +9,10 @@ from textwrap import dedent
 from typing import Final, Literal
 
 from kalypso_actions.errors import Finding, Problem, of_level
+from kalypso_actions.fleet.parsing import promotion_policy
 from kalypso_actions.model.documents import Document, Reading, Revision
 from kalypso_actions.model.kinds import RepositoryPath
-from kalypso_actions.model.placements import PLACEMENTS_FOLDER
+from kalypso_actions.model.layout import PLACEMENTS_FOLDER
 from kalypso_actions.model.promotion_policy import POLICY_FILE
 from kalypso_actions.planning.fleet_checks.branches import RegisteredReading
 from kalypso_actions.planning.plan import PlanOptions
@@ -215,6 +216,7 @@ def reading(branch: str, files: Files) -> Reading:
         tuple(problems),
         placements=tuple(placements),
         policies=tuple(policies),
+        policy=promotion_policy(policies, ()),
     )
 
 

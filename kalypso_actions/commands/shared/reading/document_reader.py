@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from kalypso_actions.clients.git.local import WorkingTree
 from kalypso_actions.commands.shared.reading.repositories import Repositories
@@ -26,8 +26,9 @@ from kalypso_actions.model.documents import (
     RevisionFiles,
 )
 from kalypso_actions.model.kinds import RepositoryPath
+from kalypso_actions.model.layout import PLACEMENTS_FOLDER
 from kalypso_actions.model.nearest import nearest
-from kalypso_actions.model.placements import PLACEMENT_GROUP, PLACEMENTS_FOLDER
+from kalypso_actions.model.placements import PLACEMENT_GROUP
 from kalypso_actions.model.processes import Progress, no_progress
 from kalypso_actions.model.promotion_policy import POLICY_KIND, PolicyReading, policy_path
 from kalypso_actions.sources.discovery import (
@@ -239,16 +240,17 @@ def read_documents(
     of_disk: Iterable[Problem] = ()
     if isinstance(files, WorkingTree) and not (ignore_sourceignore or limits or kinds):
         of_disk = _of_working_tree(files, repository, path, parsed)
-    reading = Reading(
-        _revision(files, repository, branch, path),  # reading files has found the root's tree
-        discovery.documents,
-        (*discovery.problems, *failures, *own.problems),
-        (*discovery.warnings, *of_disk),
-        own.placements,
-        own.policies,
-        own.policy_problems,
+    at = _Place(_revision(files, repository, branch, path))  # reading files found the root's tree
+    policies = at.of_documents(own.policies)
+    return Reading(
+        at.revision,
+        at.of_documents(discovery.documents),
+        at.of_problems((*discovery.problems, *failures, *own.problems)),
+        at.of_problems((*discovery.warnings, *of_disk)),
+        at.of_documents(own.placements),
+        policies,
+        promotion_policy(policies, at.of_problems(own.policy_problems)),
     )
-    return _located(reading)
 
 
 def _of_working_tree(
@@ -357,39 +359,34 @@ def _is_environment(document: Document) -> bool:
     return document.api_version == KALYPSO_API and bool(nearest(document.kind, ("Environment",)))
 
 
-def _located(reading: Reading) -> Reading:
-    """Add branch and commit to all locations; a folder has neither."""
-    branch, commit = reading.revision.branch, reading.revision.commit
-    if not commit:
-        return reading
+class _Place(NamedTuple):
+    """Adds the branch and commit of a revision to locations; a folder has neither."""
 
-    def located(where: Location) -> Location:
-        return dataclasses.replace(where, branch=branch, commit=commit)
+    revision: Revision
 
-    def of_revision(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    def of_documents(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
+        """Return the documents with their whole locations."""
+        if not self.revision.commit:
+            return documents
         return tuple(
-            dataclasses.replace(problem, where=located(problem.where)) if problem.where else problem
+            dataclasses.replace(document, where=self._located(document.where))
+            for document in documents
+        )
+
+    def of_problems(self, problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+        """Return the problems with their whole locations."""
+        if not self.revision.commit:
+            return problems
+        return tuple(
+            dataclasses.replace(problem, where=self._located(problem.where))
+            if problem.where
+            else problem
             for problem in problems
         )
 
-    return dataclasses.replace(
-        reading,
-        documents=tuple(
-            dataclasses.replace(document, where=located(document.where))
-            for document in reading.documents
-        ),
-        placements=tuple(
-            dataclasses.replace(document, where=located(document.where))
-            for document in reading.placements
-        ),
-        policies=tuple(
-            dataclasses.replace(document, where=located(document.where))
-            for document in reading.policies
-        ),
-        policy_problems=of_revision(reading.policy_problems),
-        problems=of_revision(reading.problems),
-        warnings=of_revision(reading.warnings),
-    )
+    def _located(self, where: Location) -> Location:
+        branch, commit = self.revision.branch, self.revision.commit or ""
+        return dataclasses.replace(where, branch=branch, commit=commit)
 
 
 @dataclass(slots=True)
