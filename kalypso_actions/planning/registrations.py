@@ -19,11 +19,6 @@ from typing import Final
 
 from kalypso_actions import rendering
 from kalypso_actions.errors import Problem
-from kalypso_actions.fleet.name_conflicts import (
-    Owners,
-    legacy_namespace_conflicts,
-    workload_conflicts,
-)
 from kalypso_actions.fleet.workloads import read_workloads, registered_problem, without_workloads
 from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model.counts import counted
@@ -41,6 +36,10 @@ from kalypso_actions.planning.assignment_rendering import PlannedAssignment
 from kalypso_actions.planning.config_checks import ConfigValidator
 from kalypso_actions.planning.fleet_checks.documents import schema_faults
 from kalypso_actions.planning.fleet_manifests import OF_MANIFESTS, ManifestChecker
+from kalypso_actions.planning.name_conflicts import (
+    legacy_namespace_conflicts,
+    workload_conflicts,
+)
 from kalypso_actions.planning.plan import Plan, PlanOptions, layout_options
 from kalypso_actions.platform_config import PlatformConfig
 
@@ -105,16 +104,12 @@ def faulty_heads(
     They have problems, or deliver a Workload or target that the control plane (`own`) or another
     registration delivers too, unless they own the name in the last tree.
     """
-    earlier = previous or PreviousSources()
     conflicts = workload_conflicts(
         {head.registration.name: head.workloads for head in heads if not head.problems},
         environment,
         own,
-        Owners(
-            earlier.workloads,
-            earlier.targets,
-            {head.registration.name: head.registration.source_where for head in heads},
-        ),
+        previous or PreviousSources(),
+        {head.registration.name: head.registration.source_where for head in heads},
     )
     return {
         head.registration.name: _unusable(head, conflicts.get(head.registration.name, ()))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
-from kalypso_actions.errors import Location
-from kalypso_actions.fleet.name_conflicts import Owners, workload_conflicts
 from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.fleet.workloads import read_workloads
 from kalypso_actions.model.kinds import Workload
-from tests.builders import documents, registration, target
+from tests.builders import documents, registration
 
 API = "scheduler.kalypso.io/v1alpha1"
 
@@ -81,70 +77,3 @@ def test_names_become_labels_and_folders() -> None:
         "may hold lower-case letters, digits and '-' only, and must start and end with a letter or "
         "a digit",
     ]
-
-
-def test_a_name_belongs_to_one_registration() -> None:
-    mine, _ = read(workload("app") + workload("only"))
-    conflicts = workload_conflicts({"a": mine, "b": mine[:1], "c": ()}, "dev", (), Owners())
-    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
-        "a": ["Workload 'app' is also delivered by registration 'b' in test: file.yaml:1"],
-        "b": ["Workload 'app' is also delivered by registration 'a' in test: file.yaml:1"],
-    }
-
-
-OWNED = Owners(workloads={"app": "a"}, places={"a": Location("https://git.test/main", "a.yaml", 1)})
-
-
-@pytest.mark.parametrize(
-    ("delivering", "blamed"),
-    [
-        pytest.param(
-            "ab",
-            {"b": " (https://git.test/main: a.yaml:1) in test: file.yaml:1"},
-            id="both deliver it",
-        ),
-        pytest.param(
-            "b", {"b": " in https://git.test/main: a.yaml:1"}, id="the owner is not readable"
-        ),
-        pytest.param("a", {}, id="the owner alone"),
-        pytest.param("-b", {}, id="the owner has left it"),
-    ],
-)
-def test_a_name_stays_with_its_owner(delivering: str, blamed: dict[str, str]) -> None:
-    mine, _ = read(workload("app"))
-    delivered = {name: mine for name in delivering if name != "-"}
-    if "-" in delivering:
-        delivered["a"] = ()
-    conflicts = workload_conflicts(delivered, "dev", (), OWNED)
-    message = "Workload 'app' belongs to registration 'a'{}, which delivered it first"
-    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
-        name: [message.format(place)] for name, place in blamed.items()
-    }
-
-
-def test_an_owner_without_a_registration() -> None:
-    mine, _ = read(workload("app"))
-    assert workload_conflicts({"b": mine}, "dev", (), Owners(workloads={"app": "a"})) == {}
-
-
-def test_a_targets_name_belongs_to_one_workload() -> None:
-    """`app` with `web-eu` and `app-web` with `eu` would both be deployed as `app-web-eu`."""
-    mine, _ = read(workload("app", "web-eu"))
-    theirs, _ = read(workload("app-web", "eu"))
-    conflicts = workload_conflicts({"a": mine, "b": theirs}, "dev", (), Owners())
-    place = "test: file.yaml:1"
-    assert {name: [p.message for p in problems] for name, problems in conflicts.items()} == {
-        "a": [f"deployment target 'app-web-eu' is also delivered by registration 'b' in {place}"],
-        "b": [f"deployment target 'app-web-eu' is also delivered by registration 'a' in {place}"],
-    }
-    assert workload_conflicts({"a": mine, "b": theirs}, "stage", (), Owners()) == {}
-
-
-def test_a_target_of_the_control_plane_wins_over_a_delivered_one() -> None:
-    mine, _ = read(workload("app"))
-    conflicts = workload_conflicts({"a": mine}, "dev", [target("web")], Owners())
-    own = target("web").where
-    assert [(p.where, p.related) for p in conflicts["a"]] == [(own, (mine[0].targets[0].where,))]
-    assert conflicts["a"][0].message.startswith(
-        "deployment target 'app-web' is also delivered by the application: registration 'a' in "
-    )

@@ -58,7 +58,7 @@ def another_history(fleet: FleetUnderAttack) -> None:
 
 @breaks(
     "a name has no owner while its registration cannot be read",
-    replaced("kalypso_actions.fleet.name_conflicts._owner", lambda *_, **__: None),
+    replaced("kalypso_actions.planning.name_conflicts._owner", lambda *_, **__: None),
 )
 @pytest.mark.parametrize("harm", [an_invalid_head, another_history])
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def legacy(fleet: FleetUnderAttack) -> tuple[list[str], dict[str, str]]:
 @breaks(
     "a legacy namespace has no owner",
     turned(
-        "kalypso_actions.fleet.name_conflicts.legacy_namespace_conflicts",
+        "kalypso_actions.planning.name_conflicts.legacy_namespace_conflicts",
         "targets.get(target) == delivery.registration",
         "targets.get(target) is delivery",
     ),

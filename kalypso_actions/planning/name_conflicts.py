@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kalypso_actions.errors import Location, Problem
+from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.model import kinds
 from kalypso_actions.model.tree import RegistrationReading
 
@@ -34,29 +35,19 @@ class _Delivery:
         return f"registration {self.registration!r}{place} in {self.where}"
 
 
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """The registrations that delivered the Workloads and targets of the merged tree, by name.
-
-    `places` are the locations of all registrations.
-    """
-
-    workloads: Mapping[str, str] = field(default_factory=dict)
-    targets: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, Location] = field(default_factory=dict)
-
-
 def workload_conflicts(
     workloads: Mapping[str, Iterable[kinds.Workload]],
     environment: str,
     own: Iterable[kinds.DeploymentTarget],
-    owners: Owners,
+    previous: PreviousSources,
+    places: Mapping[str, Location],
 ) -> dict[str, list[Problem]]:
     """Return, by registration, a problem for each Workload or target with a conflicting name.
 
-    `workloads` are those of all usable heads, `own` the targets in the control plane. A name
-    belongs to its owner, even without a usable head, until the owner's head no longer delivers it.
-    If two registrations deliver a name that nobody owns, both get a problem.
+    `workloads` are those of all usable heads, `own` the targets in the control plane, and `places`
+    the locations of all registrations. A name belongs to its owner, the registration that delivered
+    it to the merged tree (`previous`), even without a usable head, until the owner's head no longer
+    delivers it. If two registrations deliver a name that nobody owns, both get a problem.
     """
     by_workload: dict[str, list[_Delivery]] = {}
     by_target: dict[str, list[_Delivery]] = {}
@@ -64,7 +55,7 @@ def workload_conflicts(
         by_target[target.name] = [_Delivery("", target.workload, target.where)]
     for registration, its_workloads in sorted(workloads.items()):
         for workload in its_workloads:
-            registered = owners.places.get(registration)
+            registered = places.get(registration)
             delivery = _Delivery(registration, workload.name, workload.where, registered)
             by_workload.setdefault(workload.name, []).append(delivery)
             for target in workload.targets:
@@ -74,12 +65,12 @@ def workload_conflicts(
     conflicts: dict[str, list[Problem]] = {}
     refused: set[tuple[str, str]] = set()  # Workloads with a problem; their targets get no problem
     for kind, by_name, owner_of in (
-        ("Workload", by_workload, owners.workloads),
-        ("deployment target", by_target, owners.targets),
+        ("Workload", by_workload, previous.workloads),
+        ("deployment target", by_target, previous.targets),
     ):
         reported: set[tuple[str, str]] = set()
         for name, delivered_by in by_name.items():
-            owner = _owner(owner_of.get(name, ""), delivered_by, workloads, owners)
+            owner = _owner(owner_of.get(name, ""), delivered_by, workloads, places)
             deliveries = [item for item in delivered_by if item.source not in refused]
             for delivery in deliveries:
                 problem = _conflict(f"{kind} {name!r}", delivery, deliveries, owner)
@@ -91,12 +82,15 @@ def workload_conflicts(
 
 
 def _owner(
-    name: str, deliveries: Iterable[_Delivery], readable: Container[str], owners: Owners
+    name: str,
+    deliveries: Iterable[_Delivery],
+    readable: Container[str],
+    places: Mapping[str, Location],
 ) -> _Delivery | None:
     """Return the delivery of a name's owner; None if the owner no longer delivers the name."""
-    if name not in owners.places:
+    if name not in places:
         return None
-    unread = None if name in readable else _Delivery(name, "", owners.places[name])
+    unread = None if name in readable else _Delivery(name, "", places[name])
     return next((item for item in deliveries if item.registration == name), unread)
 
 
