@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kalypso_actions.errors import UsageError
-from kalypso_actions.fleet.known_kinds import KINDS
+from kalypso_actions.fleet.parsing import KINDS
 from kalypso_actions.fleet.schemas import Resource
 from kalypso_actions.report.documents import SchemasDocument
 from kalypso_actions.scheduling.registry import installed_schedulers

@@ -58,8 +58,7 @@ def assemble(
             if isinstance(defined.resource, _NOT_FROM_A_BASE):
                 diagnostics.warnings.append(
                     Problem(
-                        f"{document.kind} {document.name!r} is ignored: a base repository has no "
-                        "bases",
+                        f"{document} is ignored: a base repository has no bases",
                         document.where,
                         code="base-repo-nested",
                     )
@@ -120,11 +119,10 @@ def overrides(
         return
     for key, document in of_own.items():
         if key in of_main:
-            label = f"{document.kind} {document.name!r}"
             lost = _lost_keys(of_main[key], document)
             effect = f", without {abbreviated(lost)} of main" if lost else ""
             yield Finding(
-                f"{label} is also defined in {of_main[key].where}; the environment branch wins"
+                f"{document} is also defined in {of_main[key].where}; the environment branch wins"
                 f"{effect}",
                 document.where,
                 "rename it to change single values: layers are merged" if lost else "",
@@ -183,7 +181,7 @@ def _arguments(paths: Sequence[str]) -> str:
 
 
 def _document(document: Document) -> str:
-    return f"{document.kind} {document.name!r} ({document.where.path})"
+    return f"{document} ({document.where.path})"
 
 
 def registrations_named_as_bases(
@@ -255,7 +253,7 @@ def duplicate(first: Document, second: Document) -> Problem:
     """Return the problem of two documents of one kind and name."""
     where = first.at("metadata", "name")
     return Problem(
-        f"{second.kind} {second.name!r} is already defined in {where}",
+        f"{second} is already defined in {where}",
         second.at("metadata", "name"),
         "remove or rename one of the two",
         "object-duplicate",

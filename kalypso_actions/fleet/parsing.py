@@ -6,15 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, get_args
+from itertools import chain
+from typing import Final, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
 from kalypso_actions.fleet import schemas
-from kalypso_actions.fleet.known_kinds import CREATED_BY_OPERATOR, KINDS, ignored_kind, unknown_kind
+from kalypso_actions.fleet.promotion_policy import PromotionPolicyResource
 from kalypso_actions.model import kinds
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kubernetes_names import (
     dns_label_fault,
@@ -22,7 +24,9 @@ from kalypso_actions.model.kubernetes_names import (
     label_value_fault,
     object_name_fault,
 )
+from kalypso_actions.model.layout import PLACEMENTS_FOLDER
 from kalypso_actions.model.nearest import character_advice, misspelled, nearest
+from kalypso_actions.model.placements import PLACEMENT_GROUP
 from kalypso_actions.model.promotion_policy import (
     POLICY_FILE,
     POLICY_KIND,
@@ -31,6 +35,24 @@ from kalypso_actions.model.promotion_policy import (
 )
 from kalypso_actions.model.source_forms import folder_fault
 from kalypso_actions.model.urls import normal_url, split
+
+KINDS: Final[Mapping[str, type[schemas.Resource]]] = {
+    "Environment": schemas.EnvironmentResource,
+    "BaseRepo": schemas.BaseRepoResource,
+    "GitOpsRepo": schemas.GitOpsRepoResource,
+    "ClusterType": schemas.ClusterTypeResource,
+    "SchedulingPolicy": schemas.SchedulingPolicyResource,
+    "ConfigMap": schemas.ConfigMapResource,
+    "ConfigSchema": schemas.ConfigSchemaResource,
+    "Template": schemas.TemplateResource,
+    "WorkloadRegistration": schemas.WorkloadRegistrationResource,
+    "Workload": schemas.WorkloadResource,
+    "DeploymentTarget": schemas.DeploymentTargetResource,
+    POLICY_KIND: PromotionPolicyResource,
+}
+
+CREATED_BY_OPERATOR = frozenset({"Assignment", "AssignmentPackage"})
+
 
 URL_SECRET: Final = "repository-url-secret"  # noqa: S105 - the code of a problem
 URL_INVALID: Final = "repository-url-invalid"
@@ -106,18 +128,47 @@ _VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
+class _Fault(NamedTuple):
+    """What is wrong at a path of a document's body, or at the key there.
+
+    A character in `text` that is not meant explains the fault better than the advice.
+    """
+
+    path: Path
+    message: str
+    advice: str
+    code: str
+    is_of_key: bool = False
+    text: object = ""
+
+
+def _placed(document: Document, faults: Iterable[_Fault], subject: str = "") -> Iterator[Problem]:
+    """Yield faults as problems of a document, or of a `subject`."""
+    for fault in faults:
+        where = (document.key_at if fault.is_of_key else document.at)(*fault.path)
+        advice = character_advice(fault.text) or fault.advice
+        yield Problem(f"{subject or document}: {fault.message}", where, advice, fault.code)
+
+
 def parse_document(document: Document, diagnostics: Diagnostics) -> object | None:
     """Build the resource of a document; return None and add the reasons if it is invalid."""
     model = _model_of(document, diagnostics)
     if model is None:
         return None
+    kind, body = document.kind, document.body
+    if SOPS in body:
+        diagnostics.warnings.extend(_encrypted(document))
+        body = {key: value for key, value in body.items() if key != SOPS}
     # A misspelled field often explains a missing one, so warnings come first.
-    diagnostics.warnings.extend(_unread_values(document))
-    body = {key: value for key, value in document.body.items() if key != SOPS}
-    diagnostics.warnings.extend(_unknown_fields(document, model, body, ()))
-    diagnostics.warnings.extend(_annotation_faults(document))
-    diagnostics.warnings.extend(_url_warnings(document))
-    faults = [*_name_faults(document), *_label_faults(document), *_url_faults(document)]
+    warnings = chain(
+        _unread_values(kind, body),
+        _unknown_fields(model, body, ()),
+        _annotation_faults(kind, body),
+        _url_warnings(kind, body),
+    )
+    diagnostics.warnings.extend(_placed(document, warnings))
+    others = chain(_workspace_faults(body), _label_faults(body), _url_faults(body))
+    faults = [*_placed(document, _name_faults(kind, body), kind), *_placed(document, others)]
     try:
         resource = model.model_validate(document.body)
     except ValidationError as error:
@@ -153,7 +204,7 @@ def promotion_policy(documents: Sequence[Document], faults: Sequence[Problem]) -
 
 
 def _misplaced_policy(document: Document) -> Problem:
-    what = f"{document.kind} {document.name!r}".strip()
+    what = str(document).strip()
     message = f"{what} is not read: the policy is one {POLICY_KIND} in {POLICY_FILE}"
     path = document.where.path
     advice = f"move it to {POLICY_FILE}"
@@ -207,6 +258,46 @@ def _model_of(document: Document, diagnostics: Diagnostics) -> type[schemas.Reso
     return None
 
 
+def ignored_kind(document: Document) -> Problem:
+    """Return the warning about a document that is of no kind of Kalypso."""
+    message = f"{document} is not a kind of Kalypso; it is ignored"
+    advice = _meant_kind(document.kind, document.api_version)
+    return Problem(message, document.where, advice, "kind-ignored")
+
+
+def _meant_kind(kind: str, api_version: str) -> str:
+    """Suggest a correction of an ignored document, or else the place where it belongs."""
+    if kind == "Secret":
+        return "revoke its values, store them elsewhere, and remove the document: Git keeps it"
+    if api_version.startswith(PLACEMENT_GROUP):
+        return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
+    if kind in KINDS:
+        near = nearest(api_version, (KINDS[kind].API_VERSION,))
+        advice = f"did you mean apiVersion: {near}?" if near else ""
+    else:
+        near = nearest(
+            kind, (name for name, known in KINDS.items() if api_version == known.API_VERSION)
+        )
+        advice = f"did you mean kind: {near}?" if near else ""
+    return advice or "keep it elsewhere, or list its file in .sourceignore"
+
+
+def unknown_kind(document: Document) -> Problem:
+    """Return the problem of a kind of Kalypso that does not exist; suggest the closest one."""
+    near = nearest(document.kind, KINDS)
+    advice = f"did you mean {near}?" if near else f"known kinds: {', '.join(KINDS)}"
+    where = document.at("kind")
+    effect = _missing_targets(document) if near == "Workload" else ""
+    return Problem(f"unknown kind {document.kind!r}{effect}", where, advice, "kind-unknown")
+
+
+def _missing_targets(document: Document) -> str:
+    match document.body:
+        case {"spec": {"deploymentTargets": list(targets)}} if targets:
+            return f": the fleet lacks its {counted(len(targets), 'deployment target')}"
+    return ""
+
+
 def _problem(document: Document, details: ErrorDetails) -> Problem:
     path = details["loc"]
     dotted = ".".join(str(step) for step in path)
@@ -231,7 +322,7 @@ def _problem(document: Document, details: ErrorDetails) -> Problem:
             fault = f"must be a list, but it is {_describe(value)}"
         case _:
             fault = details["msg"]
-    subject = f"{document.kind} {document.name!r}" if document.name else document.kind
+    subject = str(document) if document.name else document.kind
     message = f"{subject}: {dotted} {fault}"
     return Problem(message, document.at(*path), advice, "field-invalid")
 
@@ -252,90 +343,83 @@ def _describe(value: object) -> str:
             return "a mapping"
 
 
-def _unread_values(document: Document) -> Iterator[Problem]:
-    """Warn about values that arrive encrypted, or not at all."""
-    subject = f"{document.kind} {document.name!r}"
-    match document.body:
+def _has_values(kind: str, body: Mapping[str, object]) -> bool:
+    """Whether somebody reads the values of a document; of ConfigMaps, the platform's alone."""
+    match body:
         case {"metadata": {"labels": {kinds.PLATFORM_CONFIG_LABEL: "true"}}}:
-            is_config = True
-        case _:
-            is_config = False
-    if document.kind == "ConfigMap" and not is_config:
-        return
-    if SOPS in document.body:
-        message = f"{subject} is encrypted with SOPS: its values arrive encrypted"
-        advice = (
+            return True
+    return kind != "ConfigMap"
+
+
+def _encrypted(document: Document) -> Iterator[Problem]:
+    """Warn about values that arrive encrypted."""
+    if _has_values(document.kind, document.body):
+        yield Problem(
+            f"{document} is encrypted with SOPS: its values arrive encrypted",
+            document.key_at(SOPS),
             "commit it in plain text, and keep secrets where the application reads them: name a "
-            "Secret in the Template"
+            "Secret in the Template",
+            "values-encrypted",
         )
-        yield Problem(message, document.key_at(SOPS), advice, "values-encrypted")
-    binary = document.body.get("binaryData")
-    if document.kind == "ConfigMap" and isinstance(binary, dict) and binary:
-        message = f"{subject}: binaryData is not read: {', '.join(map(str, binary))}"
+
+
+def _unread_values(kind: str, body: Mapping[str, object]) -> Iterator[_Fault]:
+    """Warn about values that do not arrive at all."""
+    binary = body.get("binaryData") if kind == "ConfigMap" and _has_values(kind, body) else None
+    if isinstance(binary, dict) and binary:
+        message = f"binaryData is not read: {', '.join(map(str, binary))}"
         advice = "write the values as texts under data"
-        yield Problem(message, document.key_at("binaryData"), advice, "config-binary-data")
+        yield _Fault(("binaryData",), message, advice, "config-binary-data", is_of_key=True)
 
 
-def _name_faults(document: Document) -> Iterator[Problem]:
+def _name_faults(kind: str, body: Mapping[str, object]) -> Iterator[_Fault]:
     """Report invalid names; pydantic reports names that are not strings."""
-    match document.body:
+    path = "metadata", "name"
+    match body:
         case {"metadata": {"name": str(name)}} if fault := object_name_fault(name):
-            where = document.at("metadata", "name")
-            message = f"{document.kind}: the name {name!r} {fault}"
-            yield Problem(message, where, character_advice(name), "name-invalid")
+            yield _Fault(path, f"the name {name!r} {fault}", "", "name-invalid", text=name)
         # In a GitOps repository, `dev.edge` would also share its branch with the GitOpsRepo `edge`
         # of the environment `dev`.
-        case {"kind": "Environment", "metadata": {"name": str(name)}} if fault := dns_label_fault(
-            name
+        case {"metadata": {"name": str(name)}} if kind == "Environment" and (
+            fault := dns_label_fault(name)
         ):
-            where = document.at("metadata", "name")
-            message = f"Environment: the name {name!r} becomes a namespace and {fault}"
+            message = f"the name {name!r} becomes a namespace and {fault}"
             advice = f"write {name.replace('.', '-')}" if "." in name else "choose a shorter one"
-            yield Problem(message, where, advice, "name-invalid")
-    match document.body:
+            yield _Fault(path, message, advice, "name-invalid")
+
+
+def _workspace_faults(body: Mapping[str, object]) -> Iterator[_Fault]:
+    match body:
         case {"kind": "WorkloadRegistration", "spec": {"workspace": str(workspace)}} if (
             fault := label_value_fault(workspace)
         ):
-            yield Problem(
-                f"WorkloadRegistration {document.name!r}: the workspace {workspace!r} becomes a "
-                f"label's value and {fault}",
-                document.at("spec", "workspace"),
-                code="label-invalid",
-            )
+            message = f"the workspace {workspace!r} becomes a label's value and {fault}"
+            yield _Fault(("spec", "workspace"), message, "", "label-invalid")
 
 
-def _label_faults(document: Document) -> Iterator[Problem]:
+def _label_faults(body: Mapping[str, object]) -> Iterator[_Fault]:
     """Report labels that the Kubernetes API would refuse."""
-    for path, labels in _labels_of(document.body):
+    for path, labels in _labels_of(body):
         for key, value in labels.items():
-            key_fault = label_key_fault(key)
-            value_fault = label_value_fault(value) if isinstance(value, str) else ""
-            if not (key_fault or value_fault):
-                continue
-            subject = f"{document.kind} {document.name!r}"
-            if key_fault:
-                message = f"{subject}: the label key {key!r} {key_fault}"
-                where, advice = document.key_at(*path, key), character_advice(key)
-                yield Problem(message, where, advice, "label-invalid")
-            if value_fault:
-                shown = f" is {value!r}; it" if not str(value).isascii() else ""
-                message = f"{subject}: the value of label {key!r}{shown} {value_fault}"
-                where, advice = document.at(*path, key), character_advice(value)
-                yield Problem(message, where, advice, "label-invalid")
+            if fault := label_key_fault(key):
+                message = f"the label key {key!r} {fault}"
+                yield _Fault((*path, key), message, "", "label-invalid", is_of_key=True, text=key)
+            if isinstance(value, str) and (fault := label_value_fault(value)):
+                shown = f" is {value!r}; it" if not value.isascii() else ""
+                message = f"the value of label {key!r}{shown} {fault}"
+                yield _Fault((*path, key), message, "", "label-invalid", text=value)
 
 
-def _url_faults(document: Document) -> Iterator[Problem]:
+def _url_faults(body: Mapping[str, object]) -> Iterator[_Fault]:
     """Report a GitOpsRepo whose `repo` is not the URL of a repository but, say, a placeholder."""
-    match document.body:
-        case {"kind": "GitOpsRepo", "spec": {"repo": str(repo)}}:
-            fault = _url_fault(repo)
-            if fault:
-                yield Problem(
-                    f"GitOpsRepo {document.name!r}: spec.repo: {fault.message}",
-                    document.at("spec", "repo"),
-                    fault.advice or "write its URL, such as https://github.com/OWNER/NAME",
-                    URL_SECRET if URL_WITH_SECRET.search(repo) else URL_INVALID,
-                )
+    match body:
+        case {"kind": "GitOpsRepo", "spec": {"repo": str(repo)}} if fault := _url_fault(repo):
+            yield _Fault(
+                ("spec", "repo"),
+                f"spec.repo: {fault.message}",
+                fault.advice or "write its URL, such as https://github.com/OWNER/NAME",
+                URL_SECRET if URL_WITH_SECRET.search(repo) else URL_INVALID,
+            )
 
 
 _PAGE: Final = re.compile(
@@ -344,52 +428,47 @@ _PAGE: Final = re.compile(
 """The address of a branch's folder or file in a browser, on GitHub or GitLab."""
 
 
-def _url_warnings(document: Document) -> Iterator[Problem]:
+def _url_warnings(kind: str, body: Mapping[str, object]) -> Iterator[_Fault]:
     """Warn of passwords and tokens in URLs, of repositories without a scheme, and of no paths.
 
     The values of ConfigMaps have their own check. The URL of a GitOpsRepo is an error.
     """
-    if document.kind == "ConfigMap":
+    if kind == "ConfigMap":
         return
-    match document.body:
+    match body:
         case {"kind": "DeploymentTarget", "spec": {"manifests": {"path": str(folder)}}} if (
             fault := folder_fault(folder)
         ):
-            yield Problem(
-                f"DeploymentTarget {document.name!r}: spec.manifests.path {folder!r} {fault}",
-                document.at("spec", "manifests", "path"),
+            yield _Fault(
+                ("spec", "manifests", "path"),
+                f"spec.manifests.path {folder!r} {fault}",
                 "write folders with /, such as ./deploy",
                 "registration-text",
             )
-    for path, text in _texts_of(document.body, ()):
+    for path, text in _texts_of(body, ()):
+        dotted = ".".join(map(str, path))
         is_repository = path[-1:] == ("repo",) and "manifests" not in path
         page = _PAGE.fullmatch(text) if is_repository else None
         if page:
-            yield Problem(
-                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} is the address of "
-                "a page, not the URL of a repository",
-                document.at(*path),
+            yield _Fault(
+                path,
+                f"{dotted} is the address of a page, not the URL of a repository",
                 f"write {page[1]}; {page[2]} belongs into branch and path",
                 URL_INVALID,
             )
-        if document.kind == "GitOpsRepo" and path == ("spec", "repo"):
+        if kind == "GitOpsRepo" and path == ("spec", "repo"):
             continue
         if URL_WITH_SECRET.search(text):
-            yield Problem(
-                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} has a URL with a "
-                "password or token: everyone who reads the repository gets it",
-                document.at(*path),
+            yield _Fault(
+                path,
+                f"{dotted} has a URL with a password or token: everyone who reads the repository "
+                "gets it",
                 "revoke it, remove it from the URL, and pass it in git-credentials",
                 URL_SECRET,
             )
         elif is_repository and BARE_URL.match(text):
-            yield Problem(
-                f"{document.kind} {document.name!r}: {'.'.join(map(str, path))} is no URL of a "
-                f"repository: {text}",
-                document.at(*path),
-                "begin it with https://",
-                URL_INVALID,
-            )
+            message = f"{dotted} is no URL of a repository: {text}"
+            yield _Fault(path, message, "begin it with https://", URL_INVALID)
 
 
 def _texts_of(value: object, path: Path) -> Iterator[tuple[Path, str]]:
@@ -427,31 +506,25 @@ def _labels_of(body: Mapping[str, object]) -> Iterator[tuple[Path, Mapping[str, 
                         yield ("spec", "deploymentTargets", index, "labels"), labels
 
 
-def _unknown_fields(
-    document: Document, model: type[BaseModel], body: object, path: Path
-) -> Iterator[Problem]:
+def _unknown_fields(model: type[BaseModel], body: object, path: Path) -> Iterator[_Fault]:
     """Warn about each unknown field, and suggest the closest known one."""
     if not isinstance(body, dict):
         return
     known = _known_fields(model)
     for key, value in body.items():
+        place = (*path, key)
         if key not in known:
             near = _elsewhere(str(key), known, path) or nearest(str(key), known)
+            message = f"unknown field {'.'.join(map(str, place))}"
             meant = f"did you mean {near}?" if near else ""
-            dotted = ".".join(map(str, (*path, key)))
-            yield Problem(
-                f"{document.kind} {document.name!r}: unknown field {dotted}",
-                document.key_at(*path, key),
-                character_advice(key) or meant,
-                "field-unknown",
-            )
+            yield _Fault(place, message, meant, "field-unknown", is_of_key=True, text=key)
             continue
         for nested in known[key]:
             if isinstance(value, list):
                 for index, item in enumerate(value):
-                    yield from _unknown_fields(document, nested, item, (*path, key, index))
+                    yield from _unknown_fields(nested, item, (*place, index))
             else:
-                yield from _unknown_fields(document, nested, value, (*path, key))
+                yield from _unknown_fields(nested, value, place)
 
 
 def _elsewhere(key: str, known: Mapping[str, _Models], path: Path) -> str:
@@ -480,47 +553,41 @@ def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
         yield from _models_in(argument)
 
 
-def _annotation_faults(document: Document) -> Iterator[Problem]:
+def _annotation_faults(kind: str, body: Mapping[str, object]) -> Iterator[_Fault]:
     """Warn about annotations without effect: misspelled, on the wrong kind, or among labels."""
-    own = (*_OF_KINDS.get(document.kind, ()), *_OF_ALL_KINDS)
-    subject = f"{document.kind} {document.name!r}"
-    for key, value in _texts(document, "annotations").items():
+    own = (*_OF_KINDS.get(kind, ()), *_OF_ALL_KINDS)
+    annotations = _texts(body, "annotations")
+    for key, value in annotations.items():
+        path = "metadata", "annotations", key
         if key in own:
             if key == kinds.CLUSTERS_ANNOTATION and isinstance(value, str):
-                yield from _cluster_faults(document, value)
+                yield from _cluster_faults(value, annotations)
             allowed = _VALUES.get(key, ())
             if allowed and isinstance(value, str) and value.strip() not in allowed:
-                yield Problem(
-                    f"{subject}: the annotation {key} has no effect with the value {value!r}",
-                    document.at("metadata", "annotations", key),
-                    f"write {' or '.join(map(repr, allowed))}",
-                    "annotation-value-unknown",
-                )
+                message = f"the annotation {key} has no effect with the value {value!r}"
+                advice = f"write {' or '.join(map(repr, allowed))}"
+                yield _Fault(path, message, advice, "annotation-value-unknown")
         elif advice := _annotation_advice(key, own):
-            message = f"{subject}: the annotation {key} has no effect"
-            where = document.key_at("metadata", "annotations", key)
-            yield Problem(message, where, advice, "annotation-unknown")
-    for key in _texts(document, "labels"):
+            message = f"the annotation {key} has no effect"
+            yield _Fault(path, message, advice, "annotation-unknown", is_of_key=True)
+    for key in _texts(body, "labels"):
         if key in own:
-            yield Problem(
-                f"{subject}: {key} is an annotation, but is among the labels",
-                document.key_at("metadata", "labels", key),
-                "move it to metadata.annotations",
-                "annotation-unknown",
-            )
+            message = f"{key} is an annotation, but is among the labels"
+            advice, path = "move it to metadata.annotations", ("metadata", "labels", key)
+            yield _Fault(path, message, advice, "annotation-unknown", is_of_key=True)
 
 
 _CLUSTER: Final = re.compile(r"[\w.:/@-]+")
 """The names of clusters in reports, also with the form of a resource's id."""
 
 
-def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
+def _cluster_faults(value: str, annotations: Mapping[str, object]) -> Iterator[_Fault]:
     """Warn about a list of clusters that nobody waits for, or that names one twice."""
     names = [name.lower() for name in value.replace(",", " ").split()]
     twice = sorted({name for name in names if names.count(name) > 1})
     odd = [name for name in names if not _CLUSTER.fullmatch(name)]
     fault = advice = ""
-    compliance = _texts(document, "annotations").get(kinds.COMPLIANCE_ANNOTATION)
+    compliance = annotations.get(kinds.COMPLIANCE_ANNOTATION)
     if isinstance(compliance, str) and compliance.strip() == "none":
         fault = f"has no effect: with {kinds.COMPLIANCE_ANNOTATION}: none, nobody waits for them"
         advice = f"remove the annotation {kinds.COMPLIANCE_ANNOTATION}"
@@ -534,12 +601,9 @@ def _cluster_faults(document: Document, value: str) -> Iterator[Problem]:
     elif twice:
         fault, advice = f"names {', '.join(twice)} twice", "name each cluster once"
     if fault:
-        yield Problem(
-            f"ClusterType {document.name!r}: the annotation {kinds.CLUSTERS_ANNOTATION} {fault}",
-            document.at("metadata", "annotations", kinds.CLUSTERS_ANNOTATION),
-            advice,
-            "annotation-value-unknown",
-        )
+        path = "metadata", "annotations", kinds.CLUSTERS_ANNOTATION
+        message = f"the annotation {kinds.CLUSTERS_ANNOTATION} {fault}"
+        yield _Fault(path, message, advice, "annotation-value-unknown")
 
 
 def _annotation_advice(key: str, own: tuple[str, ...]) -> str:
@@ -564,9 +628,9 @@ def _is_near(prefix: str) -> bool:
     return not prefix or bool(nearest(prefix, ("kalypso.io", "scheduler.kalypso.io")))
 
 
-def _texts(document: Document, field: str) -> Mapping[str, object]:
+def _texts(body: Mapping[str, object], field: str) -> Mapping[str, object]:
     """Return the labels or annotations of a document, without keys that are not strings."""
-    match document.body:
+    match body:
         case {"metadata": dict(metadata)}:
             texts = metadata.get(field)
             if isinstance(texts, Mapping):

@@ -20,8 +20,7 @@ from typing import Final, NamedTuple
 from kalypso_actions.errors import Location, Problem
 from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.assembly import duplicate, flux_labels
-from kalypso_actions.fleet.known_kinds import KINDS, unknown_kind
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, RegistrationText
@@ -112,7 +111,7 @@ def parse_workloads(
                 unknown_kind(document)
                 if is_meant_as_workload(document)
                 else Problem(
-                    f"{document.kind} {document.name!r} is not a Workload",
+                    f"{document} is not a Workload",
                     document.where,
                     foreign_advice,
                     "registration-foreign-kind",

@@ -131,6 +131,10 @@ class Document:
     marks: Mapping[Path, EntryMark]
     blocks: Mapping[Path, int] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        """Return the kind and the name, for people."""
+        return f"{self.kind} {self.name!r}"
+
     def at(self, *path: str | int) -> Location:
         """Return the place of the value at `path`, or else of its nearest ancestor's key.
 

@@ -106,7 +106,7 @@ def references_of(document: Document) -> Iterator[Reference]:
     body: Mapping[str, Any] = document.body
     metadata = body.get("metadata")
     own = str(metadata.get("namespace") or "") if isinstance(metadata, Mapping) else ""
-    subject = f"{document.kind} {document.name!r}"
+    subject = str(document)
 
     def reference(kind: str, namespace: str, name: object, *path: str | int) -> Iterator[Reference]:
         if isinstance(name, str) and name and "$" not in name and "$" not in namespace:

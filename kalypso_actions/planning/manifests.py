@@ -259,7 +259,7 @@ class _Check:
         self._check_secrets(document, containers)
         annotations = _mapping(_mapping(document.body.get("metadata")).get("annotations"))
         if HOOK_ANNOTATION in annotations:
-            message = f"{_title(document)} is a hook of helm ({annotations[HOOK_ANNOTATION]})"
+            message = f"{document} is a hook of helm ({annotations[HOOK_ANNOTATION]})"
             advice = "Flux applies it with all other objects; leave hooks out with hooks: false"
             problem = Problem(message, self.at(document), advice, "manifest-hook")
             self.findings.notes.append(problem)
@@ -339,7 +339,7 @@ class _Check:
         also = next((known[key] for key in keys if key in known), None)
         if also is not None and document.name:
             other = f"{also}" if self.sources else f"line {also.line} of the rendered {also.path}"
-            message = f"{_title(document)} is made twice, also by {other}"
+            message = f"{document} is made twice, also by {other}"
             advice = "remove or rename one of them"
             self.refuse(Problem(message, place, advice, "manifest-duplicate"))
         for key in keys:
@@ -351,7 +351,7 @@ class _Check:
             return
         allowed = (self.rules.namespace, *self.rules.allowed_namespaces)
         if not any(fnmatchcase(namespace, pattern) for pattern in allowed):
-            message = f"{_title(document)} is in the namespace {namespace!r}, not in "
+            message = f"{document} is in the namespace {namespace!r}, not in "
             message += repr(self.rules.namespace)
             place = self.value_at(document, "metadata", "namespace")
             advice = "leave the namespace out, or allow it with allowed-namespaces"
@@ -376,7 +376,7 @@ class _Check:
                 continue
             fault = check_of_field(text)
             if fault:
-                message = f"{_title(document)}: metadata.{field_name} is {text!r}; it {fault}"
+                message = f"{document}: metadata.{field_name} is {text!r}; it {fault}"
                 place = self.value_at(document, "metadata", field_name)
                 advice = "print another text, such as one converted by lower or replace"
                 if "<no value>" in text:
@@ -395,7 +395,7 @@ class _Check:
         ]
         size = sum(len(str(text).encode("utf-8", "replace")) for text in values)
         if size > MOST_DATA:
-            message = f"{_title(document)} has {size:,} bytes of data; Kubernetes takes at most "
+            message = f"{document} has {size:,} bytes of data; Kubernetes takes at most "
             message += f"{MOST_DATA:,}"
             advice = "keep large texts elsewhere, or print them into several objects"
             self.refuse(Problem(message, self.at(document), advice, "manifest-data-invalid"))
@@ -404,13 +404,13 @@ class _Check:
             for key, value in _mapping(document.body.get(field_name)).items():
                 name = str(key)
                 if VARIABLE not in name and not DATA_KEY.fullmatch(name):
-                    message = f"{_title(document)}: {field_name} has the key {name!r}; a key may "
+                    message = f"{document}: {field_name} has the key {name!r}; a key may "
                     message += "hold letters, digits, '-', '_' and '.' only, at most 253"
                     place = self.at(document, field_name, name)
                     advice = "rename the key where it is set"
                     self.refuse(Problem(message, place, advice, "manifest-data-invalid"))
                 if is_base64 and isinstance(value, str) and not _is_base64(value, document):
-                    message = f"{_title(document)}: {field_name}.{name} is no Base64"
+                    message = f"{document}: {field_name}.{name} is no Base64"
                     place = self.value_at(document, field_name, name)
                     advice = "print it with | b64enc"
                     if document.kind == "Secret":
@@ -421,7 +421,7 @@ class _Check:
         """Warn of an empty account of Flux, which then applies with its own rights: all of them."""
         spec = _mapping(document.body.get("spec"))
         if document.kind in FLUX_KINDS and not spec.get("serviceAccountName", "none given"):
-            message = f"{_title(document)}: spec.serviceAccountName is empty, so Flux applies it "
+            message = f"{document}: spec.serviceAccountName is empty, so Flux applies it "
             message += "with the rights of its controller"
             place = self.at(document, "spec", "serviceAccountName")
             advice = "print a name for every target, such as by default, or leave the field out"
@@ -440,7 +440,7 @@ class _Check:
                 if not fault and is_label and isinstance(value, str):
                     fault, subject = label_value_fault(value), f"{name} is {value!r}; a value"
                 if fault:
-                    message = f"{_title(document)}: metadata.{field_name}: {subject} {fault}"
+                    message = f"{document}: metadata.{field_name}: {subject} {fault}"
                     place = self.value_at(document, "metadata", field_name, name)
                     advice = "print another text, such as one converted by replace"
                     self.refuse(Problem(message, place, advice, "manifest-label-invalid"))
@@ -450,7 +450,7 @@ class _Check:
         faults = {path: self._fault(document, path) for path in paths}
         for path, fault in faults.items():
             if fault:
-                message = f"{_title(document)}: {'.'.join(map(str, path))} {fault}"
+                message = f"{document}: {'.'.join(map(str, path))} {fault}"
                 place = self.value_at(document, *path)
                 advice = "write it in quotes, or print it with | quote"
                 value = _value(document.body, path)
@@ -484,7 +484,7 @@ class _Check:
             for path, fault, is_certain, code, advice in self.rules.schema_errors(document.body):
                 if path in reported or path == ("sops",):  # Flux decrypts the object
                     continue
-                message = f"{_title(document)}: {'.'.join(map(str, path)) or 'object'}: {fault}"
+                message = f"{document}: {'.'.join(map(str, path)) or 'object'}: {fault}"
                 place = self.value_at(document, *path) if path else self.at(document)
                 if is_certain:
                     self.refuse(Problem(message, place, advice, code))
@@ -515,7 +515,7 @@ class _Check:
                 for key, value in _mapping(document.body.get(name)).items():
                     if isinstance(value, str) and value and not ENCRYPTED.match(value):
                         place = self.value_at(document, name, str(key), as_text=True)
-                        self._warn_of_secret(f"{_title(document)} has the key {key!r}", place)
+                        self._warn_of_secret(f"{document} has the key {key!r}", place)
                         return
         for path, container in containers:
             variables = container.get("env")
@@ -527,7 +527,7 @@ class _Check:
                 is_secret = isinstance(variable_name, str) and SECRET_NAME.search(variable_name)
                 if is_secret and text not in (None, ""):
                     place = self.value_at(document, *path, "env", index, "value", as_text=True)
-                    subject = f"{_title(document)} has the variable {variable_name!r}"
+                    subject = f"{document} has the variable {variable_name!r}"
                     self._warn_of_secret(subject, place)
 
     def _warn_of_secret(self, subject: str, place: Location) -> None:
@@ -573,10 +573,6 @@ def _no_json(value: object, path: Path = ()) -> Iterator[tuple[Path, str]]:
             yield from _no_json(inner, (*path, index))
     elif isinstance(value, float) and not math.isfinite(value):
         yield path, f"JSON has no number {value}"
-
-
-def _title(document: Document) -> str:
-    return f"{document.kind} {document.name!r}"
 
 
 def _generated_name(document: Document) -> object:

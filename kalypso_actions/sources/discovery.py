@@ -438,7 +438,7 @@ class _Search:
                 documents = self.parsed.objects(self._at(path), content).documents
                 left_out = [*filter(_has_effect, documents)]
                 if left_out:
-                    names = ", ".join(f"{item.kind} {item.name!r}" for item in left_out[:3])
+                    names = ", ".join(map(str, left_out[:3]))
                     more = ", …" if left_out[3:] else ""
                     self.warnings.append(
                         Problem(

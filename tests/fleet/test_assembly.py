@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from kalypso_actions.fleet.assembly import Branch, assemble
-from kalypso_actions.fleet.known_kinds import KINDS
+from kalypso_actions.fleet.parsing import KINDS
 from tests.builders import documents
 
 API = "scheduler.kalypso.io/v1alpha1"
