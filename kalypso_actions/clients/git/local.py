@@ -196,7 +196,7 @@ class GitRepository:
         check_branch(branch, self.repository)
         commit = self._head(branch)
         if commit:
-            return GitFiles(self._git, self._git_dir, self.repository, commit)
+            return self.files(commit)
         raise self._missing("branch", branch)
 
     def at_commit(self, commit: str) -> GitFiles:
@@ -205,7 +205,11 @@ class GitRepository:
         if self._commit(commit) != commit:
             message = f"the commit {commit} is not in the repository"
             raise KalypsoError(message, Location(self.repository), "fetch it first")
-        return GitFiles(self._git, self._git_dir, self.repository, commit)
+        return self.files(commit)
+
+    def files(self, commit: str, *, sizes: bool = True) -> GitFiles:
+        """Return the files of a commit that is here."""
+        return GitFiles(self._git, self._git_dir, self.repository, commit, sizes=sizes)
 
     def has_commit(self, commit: str) -> bool:
         """Return whether a commit is here, by its full id."""
@@ -648,10 +652,6 @@ class WritableRepository(GitRepository):
         """Return the commit of a branch of the repository itself; "" if it does not exist."""
         check_branch(branch, self.repository)
         return self._commit(f"refs/heads/{branch}")
-
-    def files(self, commit: str, *, sizes: bool = True) -> GitFiles:
-        """Return the files of a commit."""
-        return GitFiles(self._git, self._git_dir, self.repository, commit, sizes=sizes)
 
     def owner(self) -> Signature | None:
         """Return git's `user.name` and `user.email` as an author; None unless both are set."""

@@ -65,19 +65,24 @@ class Repositories:
         Raises KalypsoError.
         """
         self.check(url)
-        key = repository_key(url)
-        source = self._given.get((key, branch)) or self._given.get((key, ""))
         with _explaining(url):
-            if source is not None:
-                if not source.path.is_dir():
-                    advice = f"check the PATH of --source {url}"
-                    raise KalypsoError(f"{source.path} is not a folder", advice=advice)
-                return self._open_folder(source.path, url, branch, commit)
-            if self._is_path(url):
-                return self._open_folder(_existing(url), url, branch, commit)
-            clone = self._clone_with(url, branch, commit)
-            if clone is not None:
-                return clone.at_commit(commit) if commit else clone.at_branch(branch)
+            folder = self._folder(url, branch)
+            if folder is None:
+                local = self._clone_with(url, branch, commit)
+            elif not folder.is_dir():
+                raise KalypsoError(
+                    f"{folder} is not a folder", advice=f"check the PATH of --source {url}"
+                )
+            elif is_repository(folder):
+                local = GitRepository(folder, self._programs, repository=url)
+            else:
+                return local_files(folder, self._programs, repository=url)
+            if local is not None:
+                return (
+                    local.at_commit(commit)
+                    if commit
+                    else local.at_branch(branch or local.default_branch())
+                )
         return self._remotes.fetch(url, branch=branch, commit=commit or "")
 
     def is_at_hand(self, url: str, branch: str) -> bool:
@@ -269,16 +274,6 @@ class Repositories:
     def _is_path(self, url: str) -> bool:
         """Whether a URL is a path. Jobs read no folders: a control plane must not name them."""
         return self._check is None and is_path(url)
-
-    def _open_folder(
-        self, folder: Path, url: str, branch: str, commit: str | None
-    ) -> RevisionFiles:
-        if not is_repository(folder):
-            return local_files(folder, self._programs, repository=url)
-        repository = GitRepository(folder, self._programs, repository=url)
-        if commit:
-            return repository.at_commit(commit)
-        return repository.at_branch(branch or repository.default_branch())
 
 
 def _existing(path: str) -> Path:
