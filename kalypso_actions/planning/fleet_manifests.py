@@ -242,8 +242,9 @@ class ManifestChecker:
         files with faults, an object may not be what it was meant to be, so references are not read.
         """
         content = END.join(contents.values())
-        is_large = any(len(text) > MOST_DATA for text in contents.values())
-        if is_large or MARK in content or content.count(END) >= len(contents):
+        if len(content) > MOST_DATA and any(len(text) > MOST_DATA for text in contents.values()):
+            return Checked()
+        if MARK in content or content.count(END) >= len(contents):
             return Checked()
         renamed, templates = rename(content, words), tuple([names[file] for file in contents])
         name = assignment.cluster_type.name
