@@ -290,11 +290,7 @@ def observed_document(
     clusters = timeline.number_of_clusters(tables, window)
     is_small = clusters <= MOST_CLUSTERS
     at = datetime.fromtimestamp(window.end, UTC)
-    delivery = [
-        each
-        for each in figures(tables, at, datetime.fromtimestamp(window.start, UTC))
-        if each.scope.kind == "environment"
-    ]
+    delivery = figures(tables, at, datetime.fromtimestamp(window.start, UTC), parts=False)
     return ObservedDocument(
         start=window.start,
         end=window.end,

@@ -10,12 +10,13 @@ https://dora.dev/guides/dora-metrics-four-keys/
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from kalypso_actions.observations.projection import OUTCOME, Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
@@ -40,9 +41,8 @@ class Scope:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Promoted:
-    """A commit of main in an environment."""
+class Promoted(NamedTuple):
+    """A commit of main in an environment; times are in seconds since 1970."""
 
     environment: str
     commit: str
@@ -51,17 +51,16 @@ class Promoted:
     state: str
     subject: str
     author: str
-    committed_at: datetime | None
-    proposed_at: datetime | None
-    merged_at: datetime | None
-    started_at: datetime | None
-    deployed_at: datetime | None
-    failed_at: datetime | None
+    committed_at: int | None
+    proposed_at: int | None
+    merged_at: int | None
+    started_at: int | None
+    deployed_at: int | None
+    failed_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ReachedDeployment:
-    """A commit of a GitOps branch that clusters reached.
+class ReachedDeployment(NamedTuple):
+    """A commit of a GitOps branch that clusters reached; times are in seconds since 1970.
 
     `failed_at` is when a cluster first failed with it, `well_at` when the last cluster came to be
     well with it; `ended_well` says whether all that reached it were well with it at last.
@@ -70,9 +69,9 @@ class ReachedDeployment:
     commit: str
     source_commit: str
     kind: DeploymentKind
-    since: datetime
-    failed_at: datetime | None
-    well_at: datetime | None
+    since: int
+    failed_at: int | None
+    well_at: int | None
     ended_well: bool
 
 
@@ -117,6 +116,11 @@ class Share:
         """The part of one, rounded."""
         return round(self.part / self.n, 4) if self.n else None
 
+
+_Reached = tuple[str, int, int | None, int | None, int]
+"""The commit of main, and when, as in `ReachedDeployment`."""
+
+KINDS: Final = ("environment", "application", "cluster-type")
 
 Case = tuple[int, int]
 """When it ended, in seconds since 1970, and how many seconds it took."""
@@ -177,17 +181,18 @@ order by e.position, e.name, m.position
 """
 
 REACHED: Final = """
-select e.name, t.workload is not null, coalesce(a.name, ''), t.name, d.commit_id,
-    coalesce(v.source_commit, ''), d.from_, o.failed_at, o.well_at, o.ended_well
-from ({outcome}) o
+select e.name, a.name, t.name, d.commit_id, coalesce(v.source_commit, ''), d.from_, o.failed_at,
+    o.well_at, o.ended_well
+from (select * from outcome where last_from <= ? union all {later}) o
 join desired d on d.id = o.desired and d.from_ <= ? and d.from_ >= ?
-join target t on t.id = d.target
+join target t on t.id = d.target {only}
 join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join application a on a.id = w.application
 left join version v on v.id = d.version
 order by d.from_, d.nth, d.number, d.commit_id
 """
+"""A row has no application where the folder is one of the platform's."""
 
 
 def window_before(at: datetime) -> datetime:
@@ -201,19 +206,25 @@ def recorded_since(database: Database) -> datetime | None:
     return at_second(first)
 
 
-def promoted(database: Database) -> Mapping[str, list[Promoted]]:
-    """Return the commits of main by environment, in the order of the chain and of main."""
+def promoted(database: Database, at: float = math.inf) -> Mapping[str, list[Promoted]]:
+    """Return the commits of main by environment, in the order of the chain and of main.
+
+    They are not yet deployed or failed where that was after `at`.
+    """
     found: dict[str, list[Promoted]] = {}
-    for row in database.rows(PROMOTED.format(newest=NEWEST_PROMOTION)):
-        commit = Promoted(*(*row[:7], *map(at_second, row[7:])))
-        found.setdefault(commit.environment, []).append(commit)
+    for *known, deployed, failed in database.rows(PROMOTED.format(newest=NEWEST_PROMOTION)):
+        ends = (None if time is None or time > at else time for time in (deployed, failed))
+        found.setdefault(known[0], []).append(Promoted(*known, *ends))
     return found
 
 
-def figures(database: Database, at: datetime, since: datetime | None = None) -> list[Figures]:
+def figures(
+    database: Database, at: datetime, since: datetime | None = None, *, parts: bool = True
+) -> list[Figures]:
     """Return the figures of each environment, the last one of the chain first, then of its parts.
 
-    Deployments begin between `since`, by default 90 days before, and `at`.
+    Deployments begin between `since`, by default 90 days before, and `at`. Without `parts`, there
+    are no figures of applications and cluster types.
     """
     recorded = recorded_since(database)
     if recorded is None:
@@ -221,8 +232,8 @@ def figures(database: Database, at: datetime, since: datetime | None = None) -> 
     first = window_before(at)
     since = since or (first if recorded < first else None)
     begin = max(since, recorded) if since else recorded
-    commits = promoted(database)
-    deployments = _deployments(database, at, since)
+    commits = promoted(database, at.timestamp())
+    deployments = _deployments(database, at, since, parts=parts)
     names = [
         row[0]
         for row in database.rows(
@@ -230,75 +241,58 @@ def figures(database: Database, at: datetime, since: datetime | None = None) -> 
         )
     ]
     order = {name: n for n, name in enumerate(names)}
-    scopes = {Scope(name, "environment", name) for name in names} | deployments.keys()
-    kinds = ("environment", "application", "cluster-type")
+    window = begin.timestamp(), at.timestamp()
+    scopes = {(name, 0, name) for name in names} | deployments.keys()
     return [
-        _figures(scope, deployments.get(scope, ()), commits, begin, at)
-        for scope in sorted(
-            scopes,
-            key=lambda each: (
-                order.get(each.environment, len(order)),
-                kinds.index(each.kind),
-                each.name,
-            ),
-        )
+        _figures(Scope(key[0], KINDS[key[1]], key[2]), deployments.get(key, ()), commits, window)
+        for key in sorted(scopes, key=lambda key: (order.get(key[0], len(order)), *key[1:]))
     ]
 
 
 def _deployments(
-    database: Database, at: datetime, since: datetime | None
-) -> Mapping[Scope, list[ReachedDeployment]]:
-    """Return the deployments of each scope, the oldest first."""
-    merged: dict[Scope, dict[str, list[tuple[str, int, int | None, int | None, bool]]]] = {}
+    database: Database, at: datetime, since: datetime | None, *, parts: bool
+) -> Mapping[tuple[str, int, str], list[ReachedDeployment]]:
+    """Return the deployments by environment, kind and name, the oldest first."""
+    merged: dict[tuple[str, int, str], dict[str, _Reached]] = {}
     moment, first = seconds_of(at), seconds_of(since) if since else 0
-    ((last,),) = database.rows("select max(at) from observation")
-    if last is not None and moment >= last:
-        outcome, given = "select * from outcome", []
-    else:  # later periods do not count
-        only = "p.from_ <= ? and d.from_ <= ? and d.from_ >= ?"
-        outcome, given = OUTCOME.format(desired="desired", only=only), [moment, moment, first]
-    statement = REACHED.format(outcome=outcome)
-    for row in database.rows(statement, *given, moment, first):
-        environment, is_application, application, target, commit, source, began = row[:7]
-        failed, well, ended = row[7], row[8], bool(row[9])
-        scopes = (
-            [Scope(environment, "application", application)]
-            if is_application
-            else [
-                Scope(environment, "environment", environment),
-                *([Scope(environment, "cluster-type", target)] if target else []),
-            ]
-        )
+    later = OUTCOME.format(
+        desired="(select desired as id from outcome where last_from > ?)",
+        only="p.from_ <= ?",
+    )
+    statement = REACHED.format(later=later, only="" if parts else "and t.workload is null")
+    given = moment, moment, moment, moment, first
+    for environment, application, target, commit, *reached in database.rows(statement, *given):
+        if application is not None:
+            scopes = [(environment, 1, application)]
+        else:
+            scopes = [(environment, 0, environment)]
+            scopes += [(environment, 2, target)] * bool(parts and target)
         for scope in scopes:
-            of_commit = merged.setdefault(scope, {}).setdefault(commit, [])
-            of_commit.append((source, began, failed, well, ended))
+            commits = merged.setdefault(scope, {})
+            known = commits.get(commit)
+            commits[commit] = _joined(known, *reached) if known else tuple(reached)
     return {scope: list(_with_kinds(commits)) for scope, commits in merged.items()}
 
 
-def _with_kinds(
-    commits: Mapping[str, Sequence[tuple[str, int, int | None, int | None, bool]]],
-) -> Iterator[ReachedDeployment]:
+def _joined(first: _Reached, *later: Any) -> _Reached:
+    """Return what is true of two targets that one commit changed."""
+    failed = min(filter(None, (first[2], later[2])), default=None)
+    well = max(filter(None, (first[3], later[3])), default=None)
+    return first[0], first[1], failed, well, min(first[4], later[4])
+
+
+def _with_kinds(commits: Mapping[str, _Reached]) -> Iterator[ReachedDeployment]:
     """Yield the deployments of a scope; what each is follows from those before."""
     seen: set[str] = set()
     before: ReachedDeployment | None = None
-    for commit, parts in commits.items():
-        source = parts[0][0]
-        failed = min((part[2] for part in parts if part[2] is not None), default=None)
-        well = max((part[3] for part in parts if part[3] is not None), default=None)
+    for commit, (source, since, failed, well, ended) in commits.items():
         kind: DeploymentKind = "promotion"
         if before and source == before.source_commit:
             kind = "correction" if before.failed_at else "configuration"
         elif source in seen:
             kind = "rollback"
-        before = ReachedDeployment(
-            commit,
-            source,
-            kind,
-            at_second(min(part[1] for part in parts)),
-            at_second(failed),
-            at_second(well),
-            ended_well=all(part[4] for part in parts) and well is not None,
-        )
+        ended_well = bool(ended) and well is not None
+        before = ReachedDeployment(commit, source, kind, since, failed, well, ended_well)
         seen.add(source)
         yield before
 
@@ -307,18 +301,14 @@ def _figures(
     scope: Scope,
     deployments: Sequence[ReachedDeployment],
     commits: Mapping[str, Sequence[Promoted]],
-    begin: datetime,
-    at: datetime,
+    window: tuple[float, float],
 ) -> Figures:
     is_environment = scope.kind == "environment"
-    of_main = [
-        each
-        for each in (commits.get(scope.environment, ()) if is_environment else ())
-        if (each.deployed_at or each.failed_at or begin) <= at
-    ]
+    begin, at = window
+    of_main = commits.get(scope.environment, ()) if is_environment else ()
     arrived = sorted(
-        (each for each in of_main if each.deployed_at and begin <= each.deployed_at <= at),
-        key=lambda each: each.deployed_at or at,
+        (each for each in of_main if each.deployed_at and begin <= each.deployed_at),
+        key=lambda each: each.deployed_at or 0,
     )
     leads = list(_lead_times(arrived, of_main))
     waits = list(_waits(scope.environment, arrived, commits)) if is_environment else []
@@ -326,7 +316,7 @@ def _figures(
     for each in deployments:
         kinds[each.kind] = kinds.get(each.kind, 0) + 1
     well = sum(each.ended_well for each in deployments)
-    weeks = (at - begin) / WEEK
+    weeks = timedelta(seconds=at - begin) / WEEK
     rework = kinds.get("correction", 0) + kinds.get("rollback", 0)
     recovery = list(_recoveries(deployments))
     by_clusters = bool(deployments)
@@ -338,7 +328,7 @@ def _figures(
         well,
         round(well / weeks, 2) if deployments and weeks > 0 else None,
         Figure.of(seconds for _, seconds in leads) if is_environment else None,
-        _change_failures(deployments, of_main, begin, at),
+        _change_failures(deployments, of_main, begin),
         Share(sum(bool(each.failed_at) for each in deployments), len(deployments)),
         Figure.of(seconds for _, seconds in recovery),
         by_clusters,
@@ -350,19 +340,16 @@ def _figures(
 
 
 def _cases(
-    leads: Iterable[tuple[datetime, float]],
-    recoveries: Iterable[tuple[datetime, float]],
+    leads: Sequence[Case],
+    recoveries: Sequence[Case],
     deployments: Sequence[ReachedDeployment],
-    waits: Sequence[tuple[str, Mapping[str, float]]],
+    waits: Sequence[tuple[str, Mapping[str, int]]],
 ) -> Cases:
-    def ended(times: Iterable[tuple[datetime, float]]) -> list[Case]:
-        return [(seconds_of(at), max(0, int(seconds))) for at, seconds in times]
-
-    every: dict[str, list[Any]] = {
-        "leads": ended(leads),
-        "recoveries": ended(recoveries),
-        "deployments": [(seconds_of(each.since), bool(each.failed_at)) for each in deployments],
-        "waits": [(commit, *_seconds_of_waits(parts)) for commit, parts in waits],
+    every: dict[str, Sequence[Any]] = {
+        "leads": [(at, max(0, seconds)) for at, seconds in leads],
+        "recoveries": recoveries,
+        "deployments": [(each.since, bool(each.failed_at)) for each in deployments],
+        "waits": [(commit, *(parts.get(name, 0) for name in WAITS)) for commit, parts in waits],
     }
     more = {name: len(cases) - MOST_CASES for name, cases in every.items()}
     return Cases(
@@ -371,14 +358,7 @@ def _cases(
     )
 
 
-def _seconds_of_waits(parts: Mapping[str, float]) -> tuple[int, int, int, int]:
-    people, clusters, environment, runs = (int(parts.get(name, 0)) for name in WAITS)
-    return people, clusters, environment, runs
-
-
-def _lead_times(
-    arrived: Sequence[Promoted], of_main: Sequence[Promoted]
-) -> Iterator[tuple[datetime, float]]:
+def _lead_times(arrived: Sequence[Promoted], of_main: Sequence[Promoted]) -> Iterator[Case]:
     """Yield when each commit of main was first deployed, and the seconds from the commit to then.
 
     The first recorded deployment counts its own commit alone: what it carried besides may be years
@@ -391,16 +371,14 @@ def _lead_times(
         carried = bisect_left(positions, first), bisect_right(positions, each.position)
         for commit in of_main[slice(*carried)]:
             if commit.committed_at and each.deployed_at:
-                seconds = (each.deployed_at - commit.committed_at).total_seconds()
-                yield each.deployed_at, seconds
+                yield each.deployed_at, each.deployed_at - commit.committed_at
         top = max(each.position, top or 0)
 
 
 def _change_failures(
     deployments: Sequence[ReachedDeployment],
     of_main: Sequence[Promoted],
-    begin: datetime,
-    at: datetime,
+    begin: float,
 ) -> Share:
     """Return the commits that failed, or were rolled back or corrected, of all that arrived.
 
@@ -412,29 +390,28 @@ def _change_failures(
         if after.kind in {"rollback", "correction"} and before.source_commit:
             failed.add(before.source_commit)
     for each in of_main:
-        times = [time for time in (each.deployed_at, each.failed_at) if time]
-        if any(begin <= time <= at for time in times):
+        if begin <= max(each.deployed_at or 0, each.failed_at or 0):
             arrived.add(each.commit)
             if each.failed_at or each.state == "rolled back":
                 failed.add(each.commit)
     return Share(len(failed & arrived), len(arrived))
 
 
-def _recoveries(deployments: Sequence[ReachedDeployment]) -> Iterator[tuple[datetime, float]]:
+def _recoveries(deployments: Sequence[ReachedDeployment]) -> Iterator[Case]:
     """Yield the end and the seconds from the first failing cluster until all are well.
 
     They are well with a later deployment.
     """
-    failing: datetime | None = None
+    failing: int | None = None
     for each in deployments:
         if failing and each.ended_well and each.well_at and each.well_at >= failing:
-            yield each.well_at, (each.well_at - failing).total_seconds()
+            yield each.well_at, each.well_at - failing
             failing = None
         if not failing and each.failed_at and not each.ended_well:
             failing = each.failed_at
 
 
-def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[tuple[datetime, float]]:
+def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[Case]:
     """Yield the end and the seconds from a failed commit until a commit is deployed.
 
     This is the recovery without data of clusters.
@@ -447,12 +424,12 @@ def _recoveries_of_commits(of_main: Sequence[Promoted]) -> Iterator[tuple[dateti
                 if other.deployed_at and other.deployed_at > each.failed_at
             ]
             if later:
-                yield min(later), (min(later) - each.failed_at).total_seconds()
+                yield min(later), min(later) - each.failed_at
 
 
 def _waits(
     environment: str, arrived: Sequence[Promoted], commits: Mapping[str, Sequence[Promoted]]
-) -> Iterator[tuple[str, Mapping[str, float]]]:
+) -> Iterator[tuple[str, Mapping[str, int]]]:
     """Yield the seconds that each commit waited for what is known of `WAITS`."""
     names = list(commits)
     place = names.index(environment) if environment in names else 0
@@ -464,17 +441,12 @@ def _waits(
             "clusters": (each.merged_at, each.deployed_at),
             "environment": (earlier.deployed_at if earlier else None, each.started_at),
         }
-        parts = {
-            name: max(0.0, (end - start).total_seconds())
-            for name, (start, end) in spans.items()
-            if start and end
-        }
+        parts = {name: max(0, end - start) for name, (start, end) in spans.items() if start and end}
         begun = earlier.deployed_at if earlier else each.committed_at if not before else None
         if begun and each.deployed_at and each.proposed_at and each.merged_at:
-            total = (each.deployed_at - begun).total_seconds()
-            parts["runs"] = max(0.0, total - sum(parts.values()))
+            parts["runs"] = max(0, each.deployed_at - begun - sum(parts.values()))
         yield each.commit, parts
 
 
-def _wait_figures(waits: Sequence[tuple[str, Mapping[str, float]]]) -> Mapping[str, Figure]:
+def _wait_figures(waits: Sequence[tuple[str, Mapping[str, int]]]) -> Mapping[str, Figure]:
     return {name: Figure.of(parts[name] for _, parts in waits if name in parts) for name in WAITS}

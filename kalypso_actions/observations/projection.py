@@ -610,31 +610,33 @@ from (
 """What only the views read: it follows from ownership of the touched pairs, too."""
 
 OUTCOME: Final = """
-select desired, count(*) filter (where of_cluster = 1 and status = 'success') as success,
-    count(*) filter (where of_cluster = 1 and status = 'failure') as failure,
-    count(*) filter (where of_cluster = 1 and status not in ('success', 'failure')) as in_progress,
-    min(from_) filter (where status = 'failure') as failed_at, max(well) as well_at,
-    min(case when of_reconciler = 1 and status = 'failure' then 0 else 1 end) as ended_well
+select desired, count(*) filter (where nth = 1 and status = 'success') as success,
+    count(*) filter (where nth = 1 and status = 'failure') as failure,
+    count(*) filter (where nth = 1 and status not in ('success', 'failure')) as in_progress,
+    min(failed_at) as failed_at, max(well_at) as well_at,
+    min(case when status = 'failure' then 0 else 1 end) as ended_well,
+    max(last_from) as last_from
 from (
-    select p.*, min(from_) filter (where status = 'success' and number > failure)
-        over (partition by desired, reconciler) as well
+    select f.desired, l.status, f.failed_at, f.last_from, row_number() over (
+            partition by f.desired, r.cluster order by l.from_ desc, l.nth desc, l.number desc
+        ) as nth,
+        case when f.failed is null then f.well_at else (
+            select min(s.from_) from period s join delivery y on y.period = s.id
+            where s.reconciler = f.reconciler and s.number > f.failed and s.number <= f.last
+                and s.status = 'success' and y.desired = f.desired
+        ) end as well_at
     from (
-        select y.desired, p.reconciler, p.status, p.from_, p.number,
-            row_number() over (
-                partition by y.desired, r.cluster order by p.from_ desc, p.nth desc, p.number desc
-            ) as of_cluster,
-            row_number() over (
-                partition by y.desired, p.reconciler order by p.number desc
-            ) as of_reconciler,
-            coalesce(max(p.number) filter (where p.status = 'failure')
-                over (partition by y.desired, p.reconciler), 0) as failure
-        from {desired} d
-        join delivery y on y.desired = d.id
-        join period p on p.id = y.period
-        join reconciler r on r.id = p.reconciler
-        where {only}
-    ) p
-) p
+        select y.desired, p.reconciler, max(p.number) as last, max(p.from_) as last_from,
+            max(p.number) filter (where p.status = 'failure') as failed,
+            min(p.from_) filter (where p.status = 'failure') as failed_at,
+            min(p.from_) filter (where p.status = 'success') as well_at
+        from {desired} d cross join delivery y cross join period p
+        where y.desired = d.id and p.id = y.period and {only}
+        group by y.desired, p.reconciler
+    ) f
+    join period l on l.reconciler = f.reconciler and l.number = f.last
+    join reconciler r on r.id = f.reconciler
+) o
 group by desired
 """
 """What became of desired periods, as in the table `outcome`."""

@@ -146,7 +146,7 @@ create table deployment (
 create index deployment_commit on deployment (reconciler, commit_id);
 
 -- What became of each desired period that a cluster reached: clusters by the last status that belongs
--- to it, the first failure, and when the last one was well.
+-- to it, the first failure, when the last one was well, and when the last of its periods began.
 create table outcome (
     desired integer primary key,
     success integer not null,
@@ -154,7 +154,8 @@ create table outcome (
     in_progress integer not null,
     failed_at bigint,
     well_at bigint,
-    ended_well integer not null
+    ended_well integer not null,
+    last_from bigint not null
 );
 
 create table promotion (

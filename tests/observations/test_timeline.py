@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from kalypso_actions.commands.report import observed_document
+from kalypso_actions.commands.shared.record import record_log
 from kalypso_actions.observations import timeline
-from kalypso_actions.observations.delivery import figures
-from kalypso_actions.observations.projection import SqliteDatabase
+from kalypso_actions.observations.delivery import Figure, Share, _deployments, figures, promoted
+from kalypso_actions.observations.projection import SqliteDatabase, load
 from kalypso_actions.observations.timeline import (
     DrawnTime,
     StateSegment,
@@ -18,11 +23,13 @@ from kalypso_actions.observations.timeline import (
     timelines,
 )
 from tests.breaks import breaks, turned
+from tests.commands.hub.records import MINUTE, Recorder
 from tests.observations.test_record import AT
 from tests.observations.told import Look, told
 
 BEGIN = int(AT.timestamp())
 WINDOW = DrawnTime(BEGIN - 3600, BEGIN + 86_400)
+GIVEN = "(moment, moment, moment, moment, first)"
 
 
 def drawn(
@@ -195,7 +202,23 @@ def test_the_oldest_cases_are_left_out_and_counted(monkeypatch: pytest.MonkeyPat
     assert list(document.left_out) == ["dev: older cases of delivery are not drawn: 2 deployments"]
 
 
-def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well() -> None:
+@breaks("what came later is told of then", turned(_deployments, "'p.from_ <= ?'", "'? > 0'"))
+@breaks(
+    "what became of a deployment at last is told of then",
+    turned(_deployments, GIVEN, GIVEN.replace("moment, moment", "1 << 40, 1 << 40", 1)),
+)
+@pytest.mark.parametrize(
+    ("minutes", "failed", "reached", "recovery"),
+    [
+        pytest.param(12, 1, 2, (), id="one fails"),
+        pytest.param(22, 1, 3, (10 * 60,), id="it is well with a correction"),
+        pytest.param(30, 2, 3, (), id="the correction fails on another one"),
+        pytest.param(120, 2, 3, (30 * 60,), id="all are well"),
+    ],
+)
+def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well(
+    minutes: int, failed: int, reached: int, recovery: tuple[int, ...]
+) -> None:
     """A later reconcile of the same content, and what the correction's first try did, are none."""
     tables = told(
         Look(0, {"large": "a"}, {"c1": "a success", "c2": "a success"}),
@@ -206,5 +229,26 @@ def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well() -> None:
         Look(50, {"large": "c"}, {"c1": "c in_progress", "c2": "c success"}),
         Look(60, {"large": "c"}, {"c1": "c success", "c2": "c success"}),
     )
-    dev = next(each for each in figures(tables, AT + timedelta(hours=2)) if each.deployments)
-    assert dev.recovery.values == (30 * 60,)
+    found = figures(tables, AT + timedelta(minutes=minutes), parts=False)
+    dev = next(each for each in found if each.scope.name == "dev")
+    assert (dev.failed_deployments.part, dev.failed_deployments.n) == (failed, reached)
+    assert dev.recovery.values == recovery
+
+
+@breaks("a later end is told of then", turned(promoted, "time > at", "False"))
+def test_a_commit_has_failed_until_it_is_deployed(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "record")
+    recorder.look()
+    then = recorder.now
+    recorder.promote("dev", "c" * 40, 5, failed_at=then, deployed_at=then + 2 * MINUTE)
+    recorder.now += 3 * MINUTE
+    recorder.look()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        tables = SqliteDatabase(connection)
+        load(tables, partial(record_log, recorder.branch), recorder.branch.head(), "record")
+        (at_first,), (later,) = (
+            figures(tables, at, parts=False) for at in (then + MINUTE, recorder.now)
+        )
+    assert (at_first.change_failures, at_first.lead_time) == (Share(1, 1), Figure())
+    assert at_first.recovery == Figure()
+    assert (later.recovery.values, later.recovered_by_clusters) == ((120,), False)

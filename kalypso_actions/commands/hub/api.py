@@ -388,9 +388,8 @@ def _metrics(tables: Database, now: datetime) -> bytes:
     for name, seconds in _waits(tables, now).items():
         waiting.labels(name).set(seconds)
     total = gauge("deployments_total", "Deployments that reached a cluster", "environment")
-    for figures in delivery.figures(tables, now):
-        if figures.scope.kind == "environment":
-            total.labels(figures.scope.environment).set(sum(figures.deployments.values()))
+    for figures in delivery.figures(tables, now, parts=False):
+        total.labels(figures.scope.environment).set(sum(figures.deployments.values()))
     return generate_latest(registry)
 
 
@@ -403,7 +402,7 @@ def _waits(tables: Database, now: datetime) -> Mapping[str, float]:
             if not begun:
                 begun, name = each.proposed_at, "people"
             if begun and not each.deployed_at and not each.failed_at:
-                waits[name] = max(waits[name], (now - begun).total_seconds())
+                waits[name] = max(waits[name], now.timestamp() - begun)
     return waits
 
 

@@ -113,16 +113,15 @@ def _figure_rows(database: Database) -> Iterator[Sequence[object]]:
     if not recorded or not newest:
         return
     since = seconds_of(max(recorded, window_before(newest)))
-    for each in delivery.figures(database, newest):
-        if each.scope.kind == "environment":
-            lead, recovery = each.lead_time or Figure(), each.recovery
-            failed, changes = each.failed_deployments, each.change_failures
-            yield (
-                *(each.scope.name, since, failed.n, each.ended_well, failed.part, each.per_week),
-                *(changes.n, changes.part, changes.share),
-                *(lead.n, *lead.median_and_p90),
-                *(recovery.n, recovery.median_and_p90[0], each.recovered_by_clusters),
-            )
+    for each in delivery.figures(database, newest, parts=False):
+        lead, recovery = each.lead_time or Figure(), each.recovery
+        failed, changes = each.failed_deployments, each.change_failures
+        yield (
+            *(each.scope.name, since, failed.n, each.ended_well, failed.part, each.per_week),
+            *(changes.n, changes.part, changes.share),
+            *(lead.n, *lead.median_and_p90),
+            *(recovery.n, recovery.median_and_p90[0], each.recovered_by_clusters),
+        )
 
 
 def _document(branch: RecordBranch, head: str, database: Database, *, changed: bool) -> HubDocument:
