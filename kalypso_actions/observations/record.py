@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 from urllib.parse import quote, unquote
@@ -338,12 +339,13 @@ def parse_lines(path: str, content: bytes, repository: str = "") -> Iterator[Any
 
 def parse_line(row: type[Line], text: str) -> Line:
     """Return the fields of a line. Raises ValueError."""
-    parsers = _PARSERS[row]
-    fields = text.split("\t")
-    if len(fields) != len(parsers):
-        raise ValueError(f"it has {len(fields)} fields instead of {len(parsers)}")
-    values = (parse(field) for parse, field in zip(parsers, fields, strict=True))
-    return row(*values)
+    fields: list[str] = text.split("\t")
+    if len(fields) != len(row._fields):
+        raise ValueError(f"it has {len(fields)} fields instead of {len(row._fields)}")
+    values: list[Any] = [*map(_parse_text, fields)] if "\\" in text else [*fields]
+    for place, parse in _PARSERS[row]:
+        values[place] = parse(fields[place])
+    return row._make(values)
 
 
 def line_of(row: tuple[Any, ...]) -> str:
@@ -404,6 +406,7 @@ def _parse_text(text: str) -> str:
     return _ESCAPED.sub(_unescape, text) if "\\" in text else text
 
 
+@lru_cache(1024)
 def _parse_time(text: str) -> datetime:
     if not text.endswith("Z"):
         raise ValueError(f"{text[:40]!r} is no time in UTC")
@@ -427,6 +430,11 @@ _PARSERS_OF_TYPE: Final[Mapping[Any, Any]] = {
     datetime | None: _parse_time_or_none,
 }
 _PARSERS: Final = {
-    row: [_PARSERS_OF_TYPE.get(hint, _parse_text) for hint in get_type_hints(row).values()]
+    row: [
+        (place, _PARSERS_OF_TYPE[hint])
+        for place, hint in enumerate(get_type_hints(row).values())
+        if hint in _PARSERS_OF_TYPE
+    ]
     for row in ROWS.values()
 }
+"""How the fields are read that are no texts."""
