@@ -242,9 +242,8 @@ class ManifestChecker:
         files with faults, an object may not be what it was meant to be, so references are not read.
         """
         content = END.join(contents.values())
-        if len(content) > MOST_DATA and any(len(text) > MOST_DATA for text in contents.values()):
-            return Checked()
-        if MARK in content or content.count(END) >= len(contents):
+        too_large = len(content) > MOST_DATA < max(map(len, contents.values()))
+        if too_large or MARK in content or content.count(END) >= len(contents):
             return Checked()
         renamed, templates = rename(content, words), tuple([names[file] for file in contents])
         name = assignment.cluster_type.name
