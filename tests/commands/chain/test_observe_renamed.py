@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from kalypso_actions.commands.observe import observe
+from kalypso_actions.commands.shared.looks.read import former_urls
 from kalypso_actions.commands.shared.record import FolderRecord, record_log
 from kalypso_actions.inputs.chain import ObserveInputs
 from kalypso_actions.observations.projection import SqliteDatabase, load
 from kalypso_sandbox.azure import Cluster, Configuration
+from tests.breaks import breaks, turned
 from tests.commands.chain.organisation import CONTROL_PLANE, GITOPS, SHOP, Organisation
 from tests.commands.chain.promotions import main_commit, merge
 from tests.git_repositories import programs
@@ -111,6 +113,23 @@ def test_a_renamed_repository_begins_no_period(
     assert {acme.url(name)}.isdisjoint(
         row[1] for row in rows(folder, DESIRED) if row[0] in {"drone", "shop-web"}
     )
+
+
+@breaks("a present name alone is known", turned(former_urls, "new in named", "True"))
+@pytest.mark.parametrize("is_seen", [False, True], ids=["at once", "a look between"])
+@pytest.mark.parametrize("name", [GITOPS, MANIFESTS])
+def test_the_control_plane_may_have_the_middle_one_of_three_names(
+    acme: Organisation, folder: Path, name: str, *, is_seen: bool
+) -> None:
+    """Clusters follow the first name, and GitHub redirects both former ones to the third."""
+    before = shown(folder)
+    rename(acme, name, "middle")
+    if is_seen:
+        look(acme, folder)
+    acme.sandbox.rename_repository("acme/middle", "newest")
+    look(acme, folder)
+    assert shown(folder) == before
+    assert acme.url("acme/middle") in {row[1] for row in rows(folder, DESIRED)}
 
 
 def test_somebody_else_who_takes_the_former_name_is_another_repository(

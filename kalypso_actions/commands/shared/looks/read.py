@@ -8,6 +8,7 @@ import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 
 from kalypso_actions.clients.github import repositories
@@ -104,33 +105,49 @@ def former_urls(
     """Return the former URLs that the record has of the repositories of environments.
 
     GitHub redirects a former name by the id of the repository, unless somebody else has taken the
-    name. Raises GitHubError for a rate limit.
+    name. The environments may have a former name, too. Raises GitHubError for a rate limit.
     """
     named = {
-        (repository_key(place.url), place.branch)
+        (repository_key(place.url), place.branch): place.url
         for environment in environments
         for place in environment.places
     }
     branches = {branch for _, branch in named}
+
+    @cache
+    def present(url: str) -> str:
+        return _present_key(context, url)
+
     found: dict[BranchKey, list[str]] = {}
     for url, branch, _ in record.branches:
-        if branch in branches and (repository_key(url), branch) not in named:
-            present = repository_key(context.url(_present_name(context, url))), branch
-            if present in named:
-                found.setdefault(present, []).append(url)
+        key = repository_key(url)
+        if branch in branches and (key, branch) not in named and present(url) not in {"", key}:
+            new = present(url), branch
+            named_so = (
+                [new]
+                if new in named
+                else [
+                    other
+                    for other, former in named.items()
+                    if other[1] == branch and present(former) == new[0]
+                ]
+            )
+            for other in named_so:
+                found.setdefault(other, []).append(url)
     return found
 
 
-def _present_name(context: CommandContext, url: str) -> str:
-    """Return the present name of a repository; "" for one elsewhere, or that cannot be read."""
+def _present_key(context: CommandContext, url: str) -> str:
+    """Return the present URL's key; "" for a repository elsewhere, or that cannot be read."""
     if not owner_of(context.control_plane) or not context.is_here(url):
         return ""
     try:
-        return repositories.get(context.github, context.repository(url)).name
+        name = repositories.get(context.github, context.repository(url)).name
     except GitHubError as error:
         if error.status not in repositories.UNREADABLE or error.limited:
             raise
         return ""
+    return repository_key(context.url(name))
 
 
 @dataclass(frozen=True, slots=True)
