@@ -219,6 +219,11 @@ Reads the record that kalypso observe writes, at its newest look or at an
 earlier time. NAME is a workload, a target, a version, a commit of main, of a
 source or of a GitOps branch, a cluster, a cluster type or an environment.
 With a record in a folder, no token is needed.
+
+"since" is when the state began. In JSON, "relation" compares a cluster with
+its branch: "current" runs the newest content, "behind" an older one, "off"
+content that the branch does not have; "status" is what the cluster reports.
+"kalypso drift" names targets that no cluster has.
 """,
         examples=(
             f"kalypso where hello-world {_PLANE}",
@@ -233,6 +238,21 @@ Reads the record that kalypso observe writes, at its newest look or at an
 earlier time: clusters that fail, are behind or run a content that their
 branch does not have, edits by hand, open proposals, targets without a
 cluster, looks that are too old. With a record in a folder, no token is needed.
+
+\b
+The kinds, the worst first:
+  failing          the cluster reports a failure
+  off              it runs a content that its branch does not have
+  unreachable      it no longer reports
+  stale            nothing has looked at the environment: --stale-after
+  edited-by-hand   manifests of a GitOps branch come from no pull request
+  behind           a newer content has been merged
+  suspended        the reconciler is suspended
+  no-cluster       no cluster has the target
+  unknown          the commit that the cluster reports cannot be read
+  proposal-open    a pull request waits
+
+With --fail-on, a record without any look by then fails, too.
 """,
         examples=(
             f"kalypso drift {_PLANE}",
@@ -247,6 +267,19 @@ cluster, looks that are too old. With a record in a folder, no token is needed.
 Reads the record that kalypso observe, check-promote and poll write. The
 figures follow the definitions of DORA; each has the number of its cases, and
 what is not known is never zero. With a record in a folder, no token is needed.
+
+\b
+  deployment     a merge to a GitOps branch that a cluster reached
+    promotion      it brings another commit of main, or of a source
+    configuration  the same commit with other content
+    correction     the same commit, after a failure
+    rollback       a commit that was there before
+  lead time      from the commit on main until it is deployed
+  failed commits       commits of main with which clusters failed
+  failed deployments   deployments with which a cluster failed, for a moment
+  recovery       from the first failure until the clusters are well again
+  waited for     people (a review or merge), clusters (to comply), another
+                 environment (to have deployed it first), runs (of workflows)
 """,
         examples=(
             f"kalypso delivery {_PLANE} --since 30d",

@@ -44,5 +44,7 @@ def drift(inputs: DriftInputs, context: CommandContext) -> DriftDocument:
         entries=DriftEntry.all_of(found),
         clusters=clusters,
         left_out=UNRECORDED,
-        is_failing=any(ANY in inputs.fail_on or each.kind in inputs.fail_on for each in found),
+        # Nothing is known before the first look, so a gate stays closed.
+        is_failing=(bool(inputs.fail_on) and observed_at is None)
+        or any(ANY in inputs.fail_on or each.kind in inputs.fail_on for each in found),
     )

@@ -70,7 +70,7 @@ def _of_record(
     name = inputs.name
 
     def question(tables: Database) -> tuple[list[TargetPeriod], list[ClusterPeriod], list[str]]:
-        known = {row[0] for row in tables.rows("select name from environment")}
+        known = [row[0] for row in tables.rows("select name from environment order by position")]
         if name in known:
             periods = target_periods(tables, inputs.target, at, since, name)
         else:
@@ -92,7 +92,7 @@ def _of_record(
         raise UsageError(
             f"the record has no environment, target or cluster {name!r}{of_target} in that time",
             Location(record),
-            f"did you mean {similar}?" if is_other else "kalypso where shows the names",
+            f"did you mean {similar}?" if is_other else _names_advice(names[:1]),
         )
     return HistoryDocument(
         control_plane=context.control_plane,
@@ -101,6 +101,12 @@ def _of_record(
         target_periods=TargetPeriodEntry.all_of(targets),
         cluster_periods=ClusterPeriodEntry.all_of(clusters),
     )
+
+
+def _names_advice(names: Sequence[str]) -> str:
+    """Return how to find the names of a record that has these environments."""
+    known = (f"kalypso where {name} lists the targets and clusters of {name}" for name in names)
+    return next(known, "the record has nothing by then: name a later time")
 
 
 def _of_environment(

@@ -150,6 +150,10 @@ def target_periods(
 
 def _target_period(row: Sequence[Any], counts: Mapping[str, int], moment: int) -> TargetPeriod:
     until = row[9] if row[9] is not None and row[9] <= moment else None
+    merged_by, pull_request, committed, deployed = row[12:16]
+    if deployed is not None and deployed < row[8]:
+        # The commit was there before, so these tell of its first deployment, not of this period.
+        merged_by, pull_request, deployed = "", "", None
     return TargetPeriod(
         *(row[1], row[2], row[3], row[4], row[5], row[6]),
         edited=bool(row[7]),
@@ -158,11 +162,11 @@ def _target_period(row: Sequence[Any], counts: Mapping[str, int], moment: int) -
         clusters={"success": 0, "failure": 0, "in_progress": 0, **counts},
         author=row[10],
         subject=row[11],
-        merged_by=row[12],
-        pull_request=row[13],
-        committed_at=at_second(row[14]),
-        deployed_at=at_second(row[15]),
-        lead_time=None if None in row[14:16] else max(0, row[15] - row[14]),
+        merged_by=merged_by,
+        pull_request=pull_request,
+        committed_at=at_second(committed),
+        deployed_at=at_second(deployed),
+        lead_time=None if None in (committed, deployed) else max(0, deployed - committed),
     )
 
 

@@ -163,7 +163,7 @@ def _span(seconds: int) -> str:
     if span < timedelta(minutes=2):
         return f"{seconds} s"
     if span < timedelta(hours=2):
-        return f"{seconds // 60} min"
+        return f"{seconds / 60:.0f} min"
     if span < timedelta(days=2):
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 86400:.1f} d"

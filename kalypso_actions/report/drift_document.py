@@ -38,7 +38,8 @@ class DriftDocument(OutputDocument):
     """The output of `kalypso drift --output json`.
 
     `observed_at` is the look that it is from. `left_out` are the kinds that the record does not
-    know. `is_failing`: one of the kinds of `--fail-on` is there.
+    know. `is_failing`: one of the kinds of `--fail-on` is there, or nothing had been
+    observed by then.
     """
 
     schema_name: str = Field("kalypso.drift/v1", alias="schema")
@@ -76,7 +77,8 @@ def print_drift(console: Console, document: DriftDocument) -> None:
         print_line(console, f"all {counted(document.clusters, 'cluster')} run what they should")
     print_line(console, f"{counted(len(rows), 'difference')}; {looked(document.observed_at)}")
     if document.left_out:
-        print_line(console, f"not in the record: {', '.join(document.left_out)}")
+        kinds = ", ".join(document.left_out)
+        print_line(console, f"not in the record: {kinds}; kalypso poll --dry-run tells them")
 
 
 def _kind(entry: DriftEntry) -> str:

@@ -91,6 +91,11 @@ FIGURES = (
         ("drift --at 11:00", ["0 differences; nothing had been observed by then"]),
         # A pipeline: may the next environment have it?
         ("drift --fail-on failing,off", [FAILING]),
+        # Before the first look, nothing is known: no gate may open.
+        (
+            "drift --fail-on failing,off --at 11:00",
+            ["0 differences; nothing had been observed by then"],
+        ),
     ],
 )
 def test_a_question_has_the_answer(record: Path, question: str, answers: list[str]) -> None:
@@ -102,6 +107,32 @@ def test_a_question_has_the_answer(record: Path, question: str, answers: list[st
     ]
     assert done.returncode == ("--fail-on" in question)
     assert set(answers) <= set(told), done.stdout
+
+
+@pytest.mark.parametrize(("contents", "promotions"), [("12", [True, True]), ("121", [False, True])])
+def test_a_rollback_has_not_the_promotion_of_the_first_time(
+    tmp_path: Path, contents: str, promotions: list[bool]
+) -> None:
+    recorder = Recorder(tmp_path / "record")
+    for nth, content in enumerate(contents):
+        recorder.now = AT + timedelta(hours=nth)
+        recorder.merge(folder("small", "prod"), content * 7, source_commit=content * 40)
+        if nth < 2:
+            recorder.promote("prod", content * 40, -5)
+        recorder.look(("prod",))
+    done = call_kalypso(
+        *("history", "prod", "--json", "--at", "2026-03-01 17:30"), "--record", recorder.folder
+    )
+    periods = json.loads(done.stdout)["targetPeriods"][:2]
+    assert [bool(each["pullRequest"]) for each in periods] == promotions
+    assert [each["deployedAt"] is not None for each in periods] == promotions
+    assert [each["leadTime"] is not None for each in periods] == promotions
+
+
+def test_a_name_that_the_record_lacks(record: Path) -> None:
+    done = call_kalypso("history", "nonsense", "--at", "2026-03-01 17:30", "--record", record)
+    assert done.returncode == 2
+    assert "kalypso where dev lists the targets and clusters of dev" in done.stderr
 
 
 def test_the_page_has_the_answers_of_who_has_only_the_page(record: Path, tmp_path: Path) -> None:
