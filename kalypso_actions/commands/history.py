@@ -16,7 +16,6 @@ from kalypso_actions.inputs.chain import HistoryInputs
 from kalypso_actions.model.github import CommitView
 from kalypso_actions.model.history import Ancestry
 from kalypso_actions.model.kinds import Environment
-from kalypso_actions.model.nearest import nearest
 from kalypso_actions.model.urls import owner_of
 from kalypso_actions.observations.histories import (
     ClusterPeriod,
@@ -26,7 +25,7 @@ from kalypso_actions.observations.histories import (
     target_periods,
 )
 from kalypso_actions.observations.projection import Database
-from kalypso_actions.observations.questions import known_names, moment, states
+from kalypso_actions.observations.questions import moment, similar_name
 from kalypso_actions.promotion.environments import missing_branch
 from kalypso_actions.promotion.statuses import State, posted_for
 from kalypso_actions.promotion.statuses import context as status_context
@@ -36,9 +35,6 @@ from kalypso_actions.report.history_document import (
     PeriodEntry,
     TargetPeriodEntry,
 )
-
-MOST_NAMES: Final = 10_000
-"""Names among which a similar one is looked for."""
 
 MOST: Final = 200
 """The most periods without `--since`: ten days of a busy main, in two requests."""
@@ -68,8 +64,11 @@ def _of_record(
 ) -> HistoryDocument:
     """Return the periods of a target, or of a cluster, in the record."""
     name = inputs.name
+    wanted = inputs.target or name
 
-    def question(tables: Database) -> tuple[list[TargetPeriod], list[ClusterPeriod], list[str]]:
+    def question(
+        tables: Database,
+    ) -> tuple[list[TargetPeriod], list[ClusterPeriod], str, list[str]]:
         known = [row[0] for row in tables.rows("select name from environment order by position")]
         if name in known:
             periods = target_periods(tables, inputs.target, at, since, name)
@@ -78,21 +77,17 @@ def _of_record(
         clusters: list[ClusterPeriod] = []
         if not periods:
             clusters = list(cluster_periods(tables, name, at, since, inputs.target))
-        names: list[str] = []
-        if not (periods or clusters):
-            names = [*known, *known_names(states(tables, at))]
-        return periods, clusters, names
+        is_known = periods or clusters
+        return periods, clusters, "" if is_known else similar_name(tables, wanted, at), known
 
-    record, (targets, clusters, names) = ask_record(context, inputs.record, question)
+    record, (targets, clusters, similar, known) = ask_record(context, inputs.record, question)
     if not (targets or clusters):
-        wanted = (inputs.target or name).lower()
-        similar = nearest(wanted, names[:MOST_NAMES])
-        is_other = similar and similar != wanted
+        is_other = similar and similar != wanted.lower()
         of_target = f" with the target {inputs.target!r}" if inputs.target else ""
         raise UsageError(
             f"the record has no environment, target or cluster {name!r}{of_target} in that time",
             Location(record),
-            f"did you mean {similar}?" if is_other else _names_advice(names[:1]),
+            f"did you mean {similar}?" if is_other else _names_advice(known[:1]),
         )
     return HistoryDocument(
         control_plane=context.control_plane,

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from itertools import islice
 
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.record import ask_record
 from kalypso_actions.errors import Location, UsageError
 from kalypso_actions.inputs.chain import WhereInputs
-from kalypso_actions.model.nearest import nearest
 from kalypso_actions.observations import questions
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.questions import ClusterState
 from kalypso_actions.report.where_document import WhereDocument, WhereEntry
-
-MOST_NAMES = 10_000
-"""Names among which a similar one is looked for."""
 
 
 def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
@@ -28,17 +23,16 @@ def where(inputs: WhereInputs, context: CommandContext) -> WhereDocument:
     at = questions.moment(inputs.at, now) if inputs.at else now
     since = questions.moment(inputs.since, now) if inputs.since else None
 
-    def question(tables: Database) -> tuple[list[ClusterState], list[str] | None, datetime | None]:
+    def question(tables: Database) -> tuple[list[ClusterState], str | None, datetime | None]:
         named = questions.states(tables, at, about=inputs.name)
         found = questions.where(named, inputs.name)
-        names = None
+        similar = None
         if not found and not questions.is_known(tables, inputs.name):
-            names = list(islice(questions.known_names(questions.states(tables, at)), MOST_NAMES))
-        return found, names, questions.last_look(tables, at)
+            similar = questions.similar_name(tables, inputs.name, at)
+        return found, similar, questions.last_look(tables, at)
 
-    record, (found, names, observed_at) = ask_record(context, inputs.record, question)
-    if names is not None:
-        similar = nearest(inputs.name.lower(), names)
+    record, (found, similar, observed_at) = ask_record(context, inputs.record, question)
+    if similar is not None:
         raise UsageError(
             f"no cluster had {inputs.name!r} at that time"
             if inputs.at

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
-from kalypso_actions.observations.projection import OUTCOME, Database
+from kalypso_actions.observations.projection import OUTCOME_UNTIL, Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
 DeploymentKind = Literal["promotion", "configuration", "correction", "rollback"]
@@ -183,7 +183,7 @@ order by e.position, e.name, m.position
 REACHED: Final = """
 select e.name, a.name, t.name, d.commit_id, coalesce(v.source_commit, ''), d.from_, o.failed_at,
     o.well_at, o.ended_well
-from (select * from outcome where last_from <= ? union all {later}) o
+from ({outcome}) o
 join desired d on d.id = o.desired and d.from_ <= ? and d.from_ >= ?
 join target t on t.id = d.target {only}
 join environment e on e.id = t.environment
@@ -255,11 +255,8 @@ def _deployments(
     """Return the deployments by environment, kind and name, the oldest first."""
     merged: dict[tuple[str, int, str], dict[str, _Reached]] = {}
     moment, first = seconds_of(at), seconds_of(since) if since else 0
-    later = OUTCOME.format(
-        desired="(select desired as id from outcome where last_from > ?)",
-        only="p.from_ <= ?",
-    )
-    statement = REACHED.format(later=later, only="" if parts else "and t.workload is null")
+    only = "" if parts else "and t.workload is null"
+    statement = REACHED.format(outcome=OUTCOME_UNTIL, only=only)
     given = moment, moment, moment, moment, first
     for environment, application, target, commit, *reached in database.rows(statement, *given):
         if application is not None:

@@ -156,7 +156,7 @@ def _cluster_events(
     before: ObservationRecord, after: ObservationRecord, environment: str
 ) -> Iterator[Event]:
     old = {(cluster_type, line.key): line for cluster_type, line in _real(before, environment)}
-    wanted = _wanted(after, environment)
+    wanted = {line.followed: line for line in after.desired.get(environment, ())}
     for cluster_type, line in _real(after, environment):
         known = old.get((cluster_type, line.key))
         for kind in _kinds(known, line):
@@ -270,8 +270,3 @@ def _real(record: ObservationRecord, environment: str) -> Iterator[tuple[str, Re
         if name == environment:
             for line in lines:
                 yield cluster_type, line
-
-
-def _wanted(record: ObservationRecord, environment: str) -> Mapping[str, DesiredLine]:
-    """Return what each target should run, by the field `target`, or by the cluster type."""
-    return {line.followed: line for line in record.desired.get(environment, ())}

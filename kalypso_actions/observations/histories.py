@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from kalypso_actions.model.cluster_reports import cluster_name
-from kalypso_actions.observations.projection import Database
+from kalypso_actions.observations.projection import OUTCOME_UNTIL, Database
 from kalypso_actions.observations.questions import NEWEST_PROMOTION, at_second, seconds_of
 
 
@@ -70,33 +70,21 @@ where (lower(n.name) = ? or (? = '' and t.workload is null)) and (? = '' or e.na
 """
 
 PERIODS: Final = """
-select d.id, e.name, t.name, coalesce(w.name, ''), coalesce(v.version, ''),
+select e.name, t.name, coalesce(w.name, ''), coalesce(v.version, ''),
     coalesce(v.source_commit, ''), d.commit_id, d.edited, d.from_, d.until,
     coalesce(m.author, ''), coalesce(m.subject, ''), coalesce(m.merged_by, ''),
-    coalesce(m.pull_request, ''), m.committed_at, m.deployed_at
+    coalesce(m.pull_request, ''), m.committed_at, m.deployed_at,
+    coalesce(o.success, 0), coalesce(o.failure, 0), coalesce(o.in_progress, 0)
 from desired d
 join target t on t.id = d.target
 join environment e on e.id = t.environment
 left join workload w on w.id = t.workload
 left join version v on v.id = d.version
+left join ({outcome}) o on o.desired = d.id
 left join ({newest}) m
     on m.environment = t.environment and m.commit_id = v.source_commit and m.nth = 1
 where d.target in ({targets}) and d.from_ <= ? and (d.until is null or d.until > ?)
 order by d.from_ desc, d.nth desc, e.position, t.name
-"""
-
-COUNTS: Final = """
-select desired, status, count(*) from (
-    select y.desired, p.status, row_number() over (
-        partition by y.desired, p.reconciler order by p.number desc
-    ) as nth
-    from desired d
-    join delivery y on y.desired = d.id
-    join period p on p.id = y.period
-    where d.target in ({targets}) and p.from_ <= ?
-) as newest
-where nth = 1
-group by desired, status
 """
 
 CLUSTER: Final = """
@@ -136,32 +124,25 @@ def target_periods(
     if not targets:
         return []
     moment = seconds_of(at)
-    counts: dict[int, dict[str, int]] = {}
-    for desired, status, number in database.rows(COUNTS.format(targets=targets), moment):
-        counted = counts.setdefault(desired, {})
-        word = status if status in {"success", "failure"} else "in_progress"
-        counted[word] = counted.get(word, 0) + number
-    statement = PERIODS.format(newest=NEWEST_PROMOTION, targets=targets)
-    return [
-        _target_period(row, counts.get(row[0], {}), moment)
-        for row in database.rows(statement, moment, seconds_of(since) if since else 0)
-    ]
+    statement = PERIODS.format(newest=NEWEST_PROMOTION, outcome=OUTCOME_UNTIL, targets=targets)
+    given = *[moment] * 4, seconds_of(since) if since else 0
+    return [_target_period(row, moment) for row in database.rows(statement, *given)]
 
 
-def _target_period(row: Sequence[Any], counts: Mapping[str, int], moment: int) -> TargetPeriod:
-    until = row[9] if row[9] is not None and row[9] <= moment else None
-    merged_by, pull_request, committed, deployed = row[12:16]
-    if deployed is not None and deployed < row[8]:
+def _target_period(row: Sequence[Any], moment: int) -> TargetPeriod:
+    until = row[8] if row[8] is not None and row[8] <= moment else None
+    merged_by, pull_request, committed, deployed = row[11:15]
+    if deployed is not None and deployed < row[7]:
         # The commit was there before, so these tell of its first deployment, not of this period.
         merged_by, pull_request, deployed = "", "", None
     return TargetPeriod(
-        *(row[1], row[2], row[3], row[4], row[5], row[6]),
-        edited=bool(row[7]),
-        since=at_second(row[8]),
+        *(row[0], row[1], row[2], row[3], row[4], row[5]),
+        edited=bool(row[6]),
+        since=at_second(row[7]),
         until=at_second(until),
-        clusters={"success": 0, "failure": 0, "in_progress": 0, **counts},
-        author=row[10],
-        subject=row[11],
+        clusters=dict(zip(("success", "failure", "in_progress"), row[15:], strict=True)),
+        author=row[9],
+        subject=row[10],
         merged_by=merged_by,
         pull_request=pull_request,
         committed_at=at_second(committed),

@@ -641,6 +641,15 @@ group by desired
 """
 """What became of desired periods, as in the table `outcome`."""
 
+OUTCOME_UNTIL: Final = f"""
+select * from outcome where last_from <= ? union all {
+    OUTCOME.format(
+        desired="(select desired as id from outcome where last_from > ?)", only="p.from_ <= ?"
+    )
+}
+"""  # noqa: S608 - texts of this module
+"""What had become of them at a moment, which is given three times."""
+
 OUTCOMES: Final = f"""
 create temporary table touched_desired as
 select d.id from touched t

@@ -6,15 +6,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
+from itertools import islice
 from typing import Final, overload
 
 from kalypso_actions.errors import UsageError
 from kalypso_actions.model.cluster_reports import cluster_name
+from kalypso_actions.model.nearest import nearest
 from kalypso_actions.observations.projection import Database
 from kalypso_actions.observations.record import Standing, Status
 
 COMMIT: Final = re.compile("[0-9a-f]{7,64}")
 """A commit, or its first digits."""
+
+MOST_NAMES: Final = 10_000
+"""Names among which a similar one is looked for."""
 
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO: Final = re.compile(r"(\d{1,6})\s*([smhdw])(?:\s+ago)?")
@@ -237,9 +242,11 @@ def _names(state: ClusterState) -> set[str]:
     return {name.lower() for name in names if name}
 
 
-def known_names(found: Iterable[ClusterState]) -> Mapping[str, None]:
-    """Return the names that `where` knows, in lower case, for advice."""
-    return dict.fromkeys(name for each in found for name in sorted(_names(each)))
+def similar_name(database: Database, name: str, at: datetime) -> str:
+    """Return the most similar name that the record has at a moment, for advice; "" for none."""
+    environments = (row[0] for row in database.rows("select name from environment"))
+    others = (other for each in states(database, at) for other in sorted(_names(each)))
+    return nearest(name.lower(), islice(dict.fromkeys((*environments, *others)), MOST_NAMES))
 
 
 def moment(text: str, now: datetime) -> datetime:

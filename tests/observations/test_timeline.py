@@ -202,7 +202,10 @@ def test_the_oldest_cases_are_left_out_and_counted(monkeypatch: pytest.MonkeyPat
     assert list(document.left_out) == ["dev: older cases of delivery are not drawn: 2 deployments"]
 
 
-@breaks("what came later is told of then", turned(_deployments, "'p.from_ <= ?'", "'? > 0'"))
+@breaks(
+    "what came later is told of then",
+    turned(_deployments, GIVEN, GIVEN.replace("moment, moment, first", "1 << 40, moment, first")),
+)
 @breaks(
     "what became of a deployment at last is told of then",
     turned(_deployments, GIVEN, GIVEN.replace("moment, moment", "1 << 40, 1 << 40", 1)),
