@@ -4,8 +4,7 @@ A command is a class; `command_list` has the texts of its help:
 
     class DiffCommand(LocalCommand[DiffInputs, DiffDocument]):
         model, document, place = DiffInputs, DiffDocument, "diff:diff"
-
-        def show(self, document: DiffDocument) -> None: ...
+        printer = print_diff
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ import typer
 from annotated_types import Ge
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
+from rich.console import Console
 
 from kalypso_actions.cli.process import import_command
-from kalypso_actions.cli.streams import configure_logging, print_json
+from kalypso_actions.cli.streams import configure_logging, print_json, stdout
 from kalypso_actions.errors import KalypsoError, UsageError
 from kalypso_actions.inputs.reading import checked_inputs
 from kalypso_actions.inputs.values import (
@@ -58,13 +58,15 @@ class Command(Generic[InputsT, DocumentT]):
     """A command of the command line.
 
     `place` is its function in `commands`, as module:name. `echoed` are the fields of the document
-    that an error leaves, with the inputs that they repeat. `inputs` are the checked ones.
+    that an error leaves, with the inputs that they repeat. `printer` prints the document for
+    people, unless the command defines `show`. `inputs` are the checked ones.
     """
 
     model: type[InputsT]
     document: type[DocumentT]
     place: str
     echoed: ClassVar[Mapping[str, str]] = {}
+    printer: ClassVar[Callable[[Console, Any], None]]
     inputs: InputsT
 
     def __call__(self, given: Given) -> NoReturn:
@@ -105,8 +107,8 @@ class Command(Generic[InputsT, DocumentT]):
         )
 
     def show(self, document: DocumentT) -> None:
-        """Print the document for people; each command defines it."""
-        raise NotImplementedError
+        """Print the document for people."""
+        type(self).printer(stdout(), document)
 
     def exit_code(self, document: DocumentT) -> int:
         """Return the exit code."""

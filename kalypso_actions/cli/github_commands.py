@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import ClassVar, NoReturn
 
 import typer
@@ -139,6 +140,7 @@ class StatusCommand(GitHubCommand[StatusInputs, StatusDocument]):
 
     model, document, place = StatusInputs, StatusDocument, "status:status"
     echoed: ClassVar = {"control_plane": "control-plane"}
+    printer = print_status
 
     def run_with(self, runtime: Runtime, progress: ProgressDisplay) -> StatusDocument:
         """Read the pipeline; with --watch, until Ctrl-C."""
@@ -156,20 +158,13 @@ class StatusCommand(GitHubCommand[StatusInputs, StatusDocument]):
         """Return 1 for problems of environments."""
         return 1 if any(entry.problems for entry in document.environments) else 0
 
-    def show(self, document: StatusDocument) -> None:
-        """Print the pipeline."""
-        print_status(stdout(), document)
-
 
 class HistoryCommand(GitHubCommand[HistoryInputs, HistoryDocument]):
     """`kalypso history`."""
 
     model, document, place = HistoryInputs, HistoryDocument, "history:history"
     echoed: ClassVar = {"control_plane": "control-plane", "name": "name"}
-
-    def show(self, document: HistoryDocument) -> None:
-        """Print the history."""
-        print_history(stdout(), document)
+    printer = print_history
 
 
 class AppStatusCommand(GitHubCommand[AppStatusInputs, AppStatusDocument]):
@@ -177,10 +172,7 @@ class AppStatusCommand(GitHubCommand[AppStatusInputs, AppStatusDocument]):
 
     model, document, place = AppStatusInputs, AppStatusDocument, "app.status:app_status"
     echoed: ClassVar = {"source": "source-repository"}
-
-    def show(self, document: AppStatusDocument) -> None:
-        """Print the environments."""
-        print_app_status(stdout(), document)
+    printer = print_app_status
 
 
 class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
@@ -188,10 +180,7 @@ class ClustersCommand(GitHubCommand[ClustersInputs, ClustersDocument]):
 
     model, document, place = ClustersInputs, ClustersDocument, "clusters:clusters"
     echoed: ClassVar = {"control_plane": "control-plane"}
-
-    def show(self, document: ClustersDocument) -> None:
-        """Print the clusters of each branch."""
-        print_clusters(stdout(), document)
+    printer = print_clusters
 
 
 class WhereCommand(GitHubCommand[WhereInputs, WhereDocument]):
@@ -199,56 +188,39 @@ class WhereCommand(GitHubCommand[WhereInputs, WhereDocument]):
 
     model, document, place = WhereInputs, WhereDocument, "where:where"
     echoed: ClassVar = {"name": "name"}
-
-    def show(self, document: WhereDocument) -> None:
-        """Print who has it."""
-        print_where(stdout(), document)
+    printer = print_where
 
 
 class DriftCommand(GitHubCommand[DriftInputs, DriftDocument]):
     """`kalypso drift`."""
 
     model, document, place = DriftInputs, DriftDocument, "drift:drift"
-    echoed: ClassVar[dict[str, str]] = {}
+    printer = print_drift
 
     def exit_code(self, document: DriftDocument) -> int:
         """Return 1 for a kind of --fail-on."""
         return 1 if document.is_failing else 0
-
-    def show(self, document: DriftDocument) -> None:
-        """Print what is not as wanted."""
-        print_drift(stdout(), document)
 
 
 class DeliveryCommand(GitHubCommand[DeliveryFigureInputs, DeliveryDocument]):
     """`kalypso delivery`."""
 
     model, document, place = DeliveryFigureInputs, DeliveryDocument, "delivery:delivery"
-    echoed: ClassVar[dict[str, str]] = {}
-
-    def show(self, document: DeliveryDocument) -> None:
-        """Print the figures."""
-        print_delivery(stdout(), document)
+    printer = print_delivery
 
 
 class HubFileCommand(GitHubCommand[HubFileInputs, HubDocument]):
     """`kalypso hub file`."""
 
     model, document, place = HubFileInputs, HubDocument, "hub:hub_file"
-
-    def show(self, document: HubDocument) -> None:
-        """Print what was loaded."""
-        print_hub(stdout(), document)
+    printer = print_hub
 
 
 class HubLoadCommand(GitHubCommand[HubLoadInputs, HubDocument]):
     """`kalypso hub load`."""
 
     model, document, place = HubLoadInputs, HubDocument, "hub:hub_load"
-
-    def show(self, document: HubDocument) -> None:
-        """Print what was loaded."""
-        print_hub(stdout(), document)
+    printer = print_hub
 
 
 class HubServeCommand(GitHubCommand[HubServeInputs, HubDocument]):
@@ -270,10 +242,7 @@ class HoldCommand(GitHubCommand[HoldInputs, HoldDocument]):
 
     model, document, place = HoldInputs, HoldDocument, "hold:hold"
     echoed: ClassVar = {"environment": "environment"}
-
-    def show(self, document: HoldDocument) -> None:
-        """Print the holds."""
-        print_hold(stdout(), document)
+    printer = print_hold
 
 
 class ReleaseCommand(GitHubCommand[ReleaseInputs, HoldDocument]):
@@ -281,10 +250,7 @@ class ReleaseCommand(GitHubCommand[ReleaseInputs, HoldDocument]):
 
     model, document, place = ReleaseInputs, HoldDocument, "hold:release"
     echoed: ClassVar = {"environment": "environment"}
-
-    def show(self, document: HoldDocument) -> None:
-        """Print what was released, and the other holds."""
-        print_hold(stdout(), document, releases=True)
+    printer = partial(print_hold, releases=True)
 
 
 class RollbackCommand(GitHubCommand[RollbackInputs, RollbackDocument]):

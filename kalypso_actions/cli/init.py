@@ -109,15 +109,12 @@ class AppRegisterCommand(Command[AppRegisterInputs, AppRegisterDocument]):
     """`kalypso app register`."""
 
     model, document, place = AppRegisterInputs, AppRegisterDocument, "app.init:app_register"
+    printer = print_registration
 
     def run(self) -> AppRegisterDocument:
         """Return the registration."""
         document: AppRegisterDocument = self.call(self.inputs, dict(os.environ))
         return document
-
-    def show(self, document: AppRegisterDocument) -> None:
-        """Print the file."""
-        print_registration(stdout(), document)
 
 
 def _is_interactive(given: Given) -> bool:
