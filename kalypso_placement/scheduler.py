@@ -16,7 +16,7 @@ from typing import Any
 from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import Assignment, ClusterType, DeploymentTarget, Fleet
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import suggestion
 from kalypso_actions.model.placements import (
     EVERY_TARGET,
     PLACEMENT_ANNOTATION,
@@ -340,9 +340,8 @@ def _policy_faults(
         where = policy.policy.placement_where or policy.policy.where
         name = _placement_of(policy)
         if name and name not in placements and name not in refused:
-            close = nearest(name, sorted(placements))
-            suggestion = f"did you mean {close}? " if close else ""
-            advice = f"{suggestion}The Placements of .github/kalypso are: {known}"
+            meant = suggestion(name, sorted(placements))
+            advice = f"{meant}The Placements of .github/kalypso are: {known}"
             message = f"{owner} names the Placement {name!r}, which does not exist"
             yield Problem(message, where, advice, "placement-unknown")
         if _scope_of(policy) not in SCOPES:

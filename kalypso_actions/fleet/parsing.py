@@ -79,9 +79,10 @@ class Diagnostics:
         found = self._by_level.items()
         return tuple(item for level, each in found for item in leveled(each, level))
 
-    def add(self, finding: Finding) -> None:
-        """Add a finding by its level."""
-        self._by_level[finding.level].append(finding)
+    def extend(self, findings: Iterable[Finding]) -> None:
+        """Add findings by their levels."""
+        for finding in findings:
+            self._by_level[finding.level].append(finding)
 
     @property
     def _by_level(self) -> dict[Level, list[Problem]]:
@@ -272,14 +273,13 @@ def _meant_kind(kind: str, api_version: str) -> str:
     if api_version.startswith(PLACEMENT_GROUP):
         return f"move it to {PLACEMENTS_FOLDER} of the environment's branch"
     if kind in KINDS:
-        near = nearest(api_version, (KINDS[kind].API_VERSION,))
-        advice = f"did you mean apiVersion: {near}?" if near else ""
+        field, text, known = "apiVersion", api_version, [KINDS[kind].API_VERSION]
     else:
-        near = nearest(
-            kind, (name for name, known in KINDS.items() if api_version == known.API_VERSION)
-        )
-        advice = f"did you mean kind: {near}?" if near else ""
-    return advice or "keep it elsewhere, or list its file in .sourceignore"
+        field, text = "kind", kind
+        known = [name for name, each in KINDS.items() if api_version == each.API_VERSION]
+    near = nearest(text, known)
+    default = "keep it elsewhere, or list its file in .sourceignore"
+    return f"did you mean {field}: {near}?" if near else default
 
 
 def unknown_kind(document: Document) -> Problem:

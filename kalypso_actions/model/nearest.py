@@ -50,6 +50,12 @@ def _begin_alike(text: str, name: str) -> bool:
 _SEPARATOR: Final = re.compile(r"[-_.]")
 
 
+def suggestion(text: str, known: Iterable[str]) -> str:
+    """Return `did you mean x? ` for the nearest known text; "" if none is near."""
+    near = nearest(text, known)
+    return f"did you mean {near}? " if near else ""
+
+
 @lru_cache(maxsize=4)
 def _sorted_both_ways(names: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """Return the names in order, and the reversed names in order."""

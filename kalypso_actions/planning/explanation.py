@@ -21,7 +21,7 @@ from kalypso_actions.model.layout import (
     SOURCES_FILE,
     TARGET_FILES,
 )
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import suggestion
 from kalypso_actions.model.processes import no_progress
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.plan import (
@@ -204,12 +204,6 @@ def _cluster_type(environment: ExplainedEnvironment, name: str) -> ClusterType:
 
 def _advice(name: str, candidates: Iterable[str], noun: str, known: list[str]) -> str:
     return f"{suggestion(name, candidates)}{noun}: {abbreviated(known, MOST_NAMES) or 'none'}"
-
-
-def suggestion(name: str, candidates: Iterable[str]) -> str:
-    """Return `did you mean x? ` for the nearest candidate; "" if none is near."""
-    close = nearest(name, candidates)
-    return f"did you mean {close}? " if close else ""
 
 
 def explain_pairs(question: Question) -> tuple[PairEntry, ...]:

@@ -21,7 +21,6 @@ from kalypso_actions.errors import (
     Problem,
     UsageError,
     leveled,
-    of_level,
 )
 from kalypso_actions.fleet.assembly import duplicate, overrides, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import (
@@ -89,7 +88,6 @@ class _Branch:
     """A branch: its resources, each with its document."""
 
     reading: Reading
-    policy: PromotionPolicy | None = None
     resources: list[tuple[Document, object]] = field(default_factory=list)
 
     def of(self, kind: type[Kind]) -> Iterator[Kind]:
@@ -203,8 +201,7 @@ def validate_branches(
         diagnostics.warnings += _early_environments(branch, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
-    for finding in _overridden(of_environments, others, control_plane):
-        diagnostics.add(finding)
+    diagnostics.extend(_overridden(of_environments, others, control_plane))
     diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
@@ -215,7 +212,8 @@ def validate_branches(
 def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
-    _documents_of_schedulers(reading.placements, diagnostics)
+    for scheduler in installed_schedulers() if reading.placements else ():
+        diagnostics.extend(scheduler.check(reading.placements))
     diagnostics.problems += reading.policy.problems
     branch = _Branch(reading)
     for document in reading.documents:
@@ -223,20 +221,6 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
         if resource is not None:
             branch.resources.append((document, resource))
     return branch
-
-
-def _documents_of_schedulers(documents: Sequence[Document], diagnostics: Diagnostics) -> None:
-    """Let every installed scheduler check its documents."""
-    if not documents:
-        return
-    lists = {
-        "error": diagnostics.problems,
-        "warning": diagnostics.warnings,
-        "note": diagnostics.notes,
-    }
-    for scheduler in installed_schedulers():
-        for finding in scheduler.check(documents):
-            lists[finding.level].append(finding)
 
 
 def _duplicates(branch: _Branch) -> Iterator[Problem]:
@@ -456,10 +440,7 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
         return configs[assignment.target.environment].config_of(assignment)
 
     judgement = judge_manifests(checked, templates.values(), options.manifests, config_of)
-    of_manifests = judgement.findings
-    found.problems += of_level(of_manifests, "error")
-    found.warnings += of_level(of_manifests, "warning")
-    found.notes += of_level(of_manifests, "note")
+    found.extend(judgement.findings)
     gaps = rendering.value_gaps(rendered, [*templates.values()], config_of)
     if view.scopes:
         gaps = reads.findings(unset, gaps)

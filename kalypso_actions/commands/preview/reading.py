@@ -37,7 +37,7 @@ from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import CommitSubject
 from kalypso_actions.model.documents import FileEntry, Reading
 from kalypso_actions.model.kinds import Environment, Fleet, RepositoryPath
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import suggestion
 from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.model.urls import split
 from kalypso_actions.planning.plan import PlanOptions
@@ -382,8 +382,7 @@ def _add_workflow_faults(
 
     main = workflows(change.main, commit if change.is_main else change.head_of_main)
     own = () if change.is_main else (workflows(change.branch, commit),)
-    for finding in distinct(faults_of_branches(main, own, branches)):
-        found.add(finding)
+    found.extend(distinct(faults_of_branches(main, own, branches)))
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
@@ -391,10 +390,9 @@ def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
     names = list(dict.fromkeys(known))
     for name in given:
         if name not in names:
-            near = nearest(name, names)
-            suggestion = f"did you mean {near}? " if near else ""
             message = f"there is no Environment {name!r} on this branch, before or after the change"
-            raise UsageError(message, advice=f"{suggestion}Environments: {', '.join(names)}")
+            advice = f"{suggestion(name, names)}Environments: {', '.join(names)}"
+            raise UsageError(message, advice=advice)
     return [name for name in names if not given or name in given]
 
 

@@ -43,7 +43,7 @@ from kalypso_actions.inputs.local import EnvironmentInputs
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.documents import FILE_MODE, Document, FileEntry, Reading
 from kalypso_actions.model.kinds import Environment, RepositoryPath
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import nearest, suggestion
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.urls import repository_key
 from kalypso_actions.sources.source_tree import OutsideRepositoryError, normalize, within
@@ -156,11 +156,11 @@ def check_given_sources(
             # All repositories of an organisation have the same host.
             by_path = {key.partition("/")[2]: url for key, url in known_urls.items()}
             close = nearest(source.key.partition("/")[2], by_path)
-            suggestion = f"did you mean {by_path[close]}? " if close else ""
+            meant = f"did you mean {by_path[close]}? " if close else ""
             yield _source_ignored(
                 f"--source: nothing here reads {without_secret(source.url)}",
                 where,
-                f"{suggestion}Write the URL as in the WorkloadRegistration or BaseRepo",
+                f"{meant}Write the URL as in the WorkloadRegistration or BaseRepo",
             )
 
 
@@ -306,11 +306,10 @@ class CurrentClone:
         if name:
             if name not in self.environments:
                 message = f"there is no Environment {name!r} on {self.main}"
-                close = nearest(name, self.environments)
-                suggestion = f"did you mean {close}? " if close else ""
-                if not close and self._has(name):
-                    suggestion = f"add one to {self.main} for the branch {name}. "
-                raise UsageError(message, advice=f"{suggestion}Environments: {known}")
+                meant = suggestion(name, self.environments)
+                if not meant and self._has(name):
+                    meant = f"add one to {self.main} for the branch {name}. "
+                raise UsageError(message, advice=f"{meant}Environments: {known}")
             return self.environments[name]
         candidates = self._of_branch() or list(self.environments.values())
         if len(candidates) != 1:
@@ -508,9 +507,8 @@ class ControlPlanePlace:
         """Read an environment's branch. Raises KalypsoError, UsageError for an unknown one."""
         declared = self.environments.get(name)
         if declared is None:
-            close = nearest(name, self.environments)
-            suggestion = f"did you mean {close}? " if close else ""
-            advice = f"{suggestion}Environments: {', '.join(self.environments)}"
+            known = ", ".join(self.environments)
+            advice = f"{suggestion(name, self.environments)}Environments: {known}"
             raise UsageError(f"there is no Environment {name!r} on {self.main}", advice=advice)
         return read_own_branch(
             declared, self.place, self.reader, main=self.main, main_commit=self.head

@@ -20,7 +20,7 @@ from kalypso_actions.model.kinds import (
     DeploymentTarget,
     Template,
 )
-from kalypso_actions.model.nearest import nearest, replaces
+from kalypso_actions.model.nearest import nearest, replaces, suggestion
 from kalypso_actions.planning.config_checks import KEY_UNSET
 from kalypso_actions.planning.fleet_checks.policies import label_advice
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
@@ -45,12 +45,10 @@ def unknown_types(templates: Iterable[Template]) -> Iterator[Problem]:
     """Report the types that upstream's custom resource definition does not accept."""
     for template in templates:
         if template.type not in TEMPLATE_TYPES:
-            close = nearest(template.type, TEMPLATE_TYPES)
-            suggestion = f"did you mean {close}? " if close else ""
             yield Problem(
                 f"Template {template.name!r}: {template.type!r} is not a type of Template",
                 template.type_where or template.where,
-                f"{suggestion}Types: {', '.join(TEMPLATE_TYPES)}",
+                f"{suggestion(template.type, TEMPLATE_TYPES)}Types: {', '.join(TEMPLATE_TYPES)}",
                 "template-type-unknown",
             )
 

@@ -13,7 +13,7 @@ from kalypso_actions.model.kinds import (
     DeploymentTarget,
     WorkloadRegistration,
 )
-from kalypso_actions.model.nearest import nearest
+from kalypso_actions.model.nearest import suggestion
 from kalypso_actions.model.source_forms import branch_fault
 from kalypso_actions.planning.fleet_checks.policies import MeantPolicy
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
@@ -156,9 +156,7 @@ def _unknown_environments(view: FleetView, known: Collection[str]) -> Iterator[P
     for target, foreign in _targets_once(view):
         if target.environment in known or target.environment in foreign:
             continue
-        close = nearest(target.environment, sorted(known))
-        suggestion = f"did you mean {close}? " if close else ""
-        advice = f"{suggestion}Environments: {names}"
+        advice = f"{suggestion(target.environment, sorted(known))}Environments: {names}"
         if target.registration:
             annotation = FOREIGN_ENVIRONMENTS_ANNOTATION
             advice += f"; the Workload's annotation {annotation} may list environments of other "
