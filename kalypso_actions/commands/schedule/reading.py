@@ -14,7 +14,7 @@ from kalypso_actions.commands.schedule.earlier_proposals import EarlierProposals
 from kalypso_actions.commands.shared.context import CommandContext
 from kalypso_actions.commands.shared.environment_branch import EnvironmentBranch, gitops_branches
 from kalypso_actions.commands.shared.own_statuses import own_statuses, written_trees
-from kalypso_actions.commands.shared.policy_entry import closed_by, read_closed
+from kalypso_actions.commands.shared.policy_entry import read_closed
 from kalypso_actions.commands.shared.reading.base_trees import as_written, read_gitops_branch
 from kalypso_actions.commands.shared.reading.control_plane import (
     ControlPlaneReading,
@@ -41,7 +41,13 @@ from kalypso_actions.planning.fleet_checks.scope import scope_of
 from kalypso_actions.planning.merged_findings import judged
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.promotion import statuses as table
-from kalypso_actions.promotion.policy import LETS_IN, PolicyVerdict, next_closing
+from kalypso_actions.promotion.policy import (
+    LETS_IN,
+    EntryFacts,
+    PolicyVerdict,
+    closed,
+    next_closing,
+)
 from kalypso_actions.report.pull_request import is_ours
 
 Role = Literal["ours", "former", "stale", "sibling", "other", "elsewhere"]
@@ -56,9 +62,9 @@ class EnvironmentSnapshot:
     """The sources, and the GitOps branches in the order of the snapshot's base trees.
 
     `folders` are the tree ids of the registered folders before they were read; None if GitHub did
-    not return them. `policy` is that of the environment. `closed` has the freezes and holds that
-    apply, and `closes_at` the time of the next freeze; `held_at` is the hold that lets in nothing
-    but the environment's commit, in words ("": none).
+    not return them. `closed` has the freezes and holds that apply, and `closes_at` the time of the
+    next freeze; `held_at` is the hold that lets in nothing but the environment's commit, in words
+    ("": none).
     """
 
     environment: Environment
@@ -66,10 +72,14 @@ class EnvironmentSnapshot:
     sources: Snapshot
     branches: tuple[GitOpsBranch, ...]
     folders: Mapping[RepositoryPath, str | None] | None
-    policy: PolicyReading = field(default_factory=PolicyReading)
     closed: PolicyVerdict = LETS_IN
     closes_at: datetime | None = None
     held_at: str = ""
+
+    @property
+    def policy(self) -> PolicyReading:
+        """The policy of the environment."""
+        return self.sources.own.policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,27 +195,21 @@ def with_closed(
 
     Raises KalypsoError.
     """
-    own = snapshot.sources.own
-    reading = own.policy
-    if reading.policy is None:  # without a readable one, cd lets nothing in
-        return replace(snapshot, policy=reading)
+    own, policy = snapshot.sources.own, snapshot.policy.policy
+    if policy is None:  # without a readable one, cd lets nothing in
+        return snapshot
     tracked = tuple(
         propose(changes, branch.tree, plan.environment, plan.promoted_commit).branch_promoted_commit
         for changes, branch in zip(plan.trees, snapshot.branches, strict=True)
     )
     url, head = context.url(context.control_plane), own.revision.commit or ""
     branch = EnvironmentBranch(snapshot.environment, url, head, plan.promoted_commit)
-    closed = read_closed(reading.policy, branch, tracked, snapshot.environments, context)
+    verdict = read_closed(policy, branch, tracked, snapshot.environments, context)
     now, at = context.runtime.now(), plan.promoted_commit
-    others = closed_by(plan.environment, reading, now).reasons
+    others = closed(policy, EntryFacts(plan.environment, ""), now).reasons
     held_at = (each.text for each in others if each.hold and each.hold.at and each.hold.at == at)
-    return replace(
-        snapshot,
-        policy=reading,
-        closed=closed,
-        closes_at=next_closing(reading.policy.freezes, now),
-        held_at=next(held_at, ""),
-    )
+    closes_at = next_closing(policy.freezes, now)
+    return replace(snapshot, closed=verdict, closes_at=closes_at, held_at=next(held_at, ""))
 
 
 def read_proposals(
