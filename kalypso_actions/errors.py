@@ -118,6 +118,36 @@ Problem = Finding
 """The name of `Finding` in plug-ins, and in code that keeps problems, warnings and notes apart."""
 
 
+@dataclass(slots=True)
+class Diagnostics:
+    """Problems, warnings and notes in order; a note describes something that may be intended."""
+
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All of them, with their levels."""
+        found = self._by_level.items()
+        return tuple(item for level, each in found for item in leveled(each, level))
+
+    def extend(self, findings: Iterable[Finding]) -> None:
+        """Add findings by their levels."""
+        for finding in findings:
+            self._by_level[finding.level].append(finding)
+
+    def add(self, other: Self) -> None:
+        """Append what another part has, each only once."""
+        for level, own in self._by_level.items():
+            known = set(own)
+            own += [item for item in dict.fromkeys(other._by_level[level]) if item not in known]
+
+    @property
+    def _by_level(self) -> dict[Level, list[Problem]]:
+        return {"error": self.problems, "warning": self.warnings, "note": self.notes}
+
+
 class KalypsoError(Exception):
     """An error that ends the run with its message and exit code 1."""
 

@@ -12,8 +12,8 @@ from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.local_context import CurrentClone, LocalContext
 from kalypso_actions.commands.shared.reading.document_reader import Reader
 from kalypso_actions.commands.shared.reading.snapshot import read_registered
-from kalypso_actions.errors import KalypsoError
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, KalypsoError
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.inputs.paths import Source
 from kalypso_actions.model.documents import Document
 from kalypso_actions.model.kinds import DeploymentTarget, Workload

@@ -19,8 +19,8 @@ from kalypso_actions.commands.shared.reading.snapshot import (
     read_snapshot,
 )
 from kalypso_actions.comparison import Mask
-from kalypso_actions.errors import KalypsoError, UsageError
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, KalypsoError, UsageError
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.inputs.local import ExplainInputs
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kalypso_actions.clients.folder import FolderFiles
-from kalypso_actions.errors import Problem, UsageError
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Problem, UsageError
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.model.documents import Document
 from kalypso_actions.report.documents import OutputDocument, ProblemEntry
 from kalypso_actions.report.escaping import escape_line

@@ -9,8 +9,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from kalypso_actions import rendering
-from kalypso_actions.errors import Location, Problem, UsageError
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Location, Problem, UsageError
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.inputs.local import TemplateInputs, TemplateValues
 from kalypso_actions.model.documents import Document, TextPlace
 from kalypso_actions.model.kinds import Template

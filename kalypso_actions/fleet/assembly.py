@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
-from kalypso_actions.errors import Finding, Problem
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Finding, Problem
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import abbreviated, counted
 from kalypso_actions.model.documents import Document

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kalypso_actions.errors import Finding
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Finding
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition

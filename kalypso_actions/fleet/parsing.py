@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple, get_args
@@ -12,7 +11,7 @@ from typing import Final, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from kalypso_actions.errors import Finding, KalypsoError, Level, Problem, leveled
+from kalypso_actions.errors import Diagnostics, KalypsoError, Problem
 from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.promotion_policy import PromotionPolicyResource
 from kalypso_actions.model import kinds
@@ -60,33 +59,6 @@ URL_WITH_SECRET: Final = re.compile(
     r"\w://(?:[^/\s:@]*:(?![$<{%*]|x+@)[^/\s@{}]+|(?:gh[pousr]_|github_pat_|glpat-)[^/\s@]*)@"
 )
 BARE_URL: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+(?::\d+)?/[\w.-]+/[\w.-]+")
-
-
-@dataclass(slots=True)
-class Diagnostics:
-    """Problems, warnings and notes about documents, in order.
-
-    A note describes something that may be intended.
-    """
-
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-    notes: list[Problem] = field(default_factory=list)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """All of them, with their levels."""
-        found = self._by_level.items()
-        return tuple(item for level, each in found for item in leveled(each, level))
-
-    def extend(self, findings: Iterable[Finding]) -> None:
-        """Add findings by their levels."""
-        for finding in findings:
-            self._by_level[finding.level].append(finding)
-
-    @property
-    def _by_level(self) -> dict[Level, list[Problem]]:
-        return {"error": self.problems, "warning": self.warnings, "note": self.notes}
 
 
 _Models = tuple[type[BaseModel], ...]

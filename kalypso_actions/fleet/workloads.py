@@ -17,10 +17,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.fleet import schemas
 from kalypso_actions.fleet.assembly import duplicate, flux_labels
-from kalypso_actions.fleet.parsing import KINDS, Diagnostics, parse_document, unknown_kind
+from kalypso_actions.fleet.parsing import KINDS, parse_document, unknown_kind
 from kalypso_actions.model import kinds
 from kalypso_actions.model.documents import Document, Path, Reading
 from kalypso_actions.model.kinds import DELIVERY, DeliveryRules, RegistrationText

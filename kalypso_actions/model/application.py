@@ -12,10 +12,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
 
-from kalypso_actions.errors import Problem
 from kalypso_actions.model.documents import Path
 from kalypso_actions.model.layout import APPLICATION_FILE, TRACKING_FOLDER
 
@@ -119,22 +118,6 @@ class SchemaFault(NamedTuple):
     is_certain: bool = True
     code: str = "manifest-schema"
     advice: str = CORRECT_TEMPLATE
-
-
-@dataclass(slots=True)
-class Findings:
-    """The findings that accompany a value. Problems stop the run; warnings and notes do not."""
-
-    problems: list[Problem] = field(default_factory=list)
-    warnings: list[Problem] = field(default_factory=list)
-    notes: list[Problem] = field(default_factory=list)
-
-    def add(self, other: Self) -> None:
-        """Append the findings of another part, each only once, because targets share files."""
-        for name in ("problems", "warnings", "notes"):
-            own = getattr(self, name)
-            known = set(own)
-            own += [item for item in dict.fromkeys(getattr(other, name)) if item not in known]
 
 
 @dataclass(frozen=True, slots=True)

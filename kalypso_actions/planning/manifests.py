@@ -16,8 +16,8 @@ from fnmatch import fnmatchcase
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import Findings, SchemaFault
+from kalypso_actions.errors import Diagnostics, Location, Problem
+from kalypso_actions.model.application import SchemaFault
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.kubernetes_names import (
     DATA_KEY,
@@ -120,7 +120,7 @@ def check_manifests(
     sources: ChartPlace | None = None,
     known: dict[tuple[str, ...], Location] | None = None,
     references: list[Reference] | None = None,
-) -> tuple[Set[str], Findings]:
+) -> tuple[Set[str], Diagnostics]:
     """Check generated manifests as kustomize and Kubernetes read them; return their images, too.
 
     `where` is the generated file. With sources, findings are located in the template that made the
@@ -157,7 +157,7 @@ class _Check:
     sources: ChartPlace | None
     known: dict[tuple[str, ...], Location] | None
     references: list[Reference] | None
-    findings: Findings = field(default_factory=Findings)
+    findings: Diagnostics = field(default_factory=Diagnostics)
     images: set[str] = field(default_factory=set)
     text: str = ""
     _own: dict[tuple[str, ...], Location] = field(default_factory=dict)

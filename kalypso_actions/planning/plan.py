@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from kalypso_actions import rendering
-from kalypso_actions.errors import Finding, Level, Location, Problem, leveled, of_level
-from kalypso_actions.fleet.parsing import Diagnostics, template_may_exist
+from kalypso_actions.errors import Diagnostics, Finding, Level, Location, Problem, leveled, of_level
+from kalypso_actions.fleet.parsing import template_may_exist
 from kalypso_actions.gitops.changes import DesiredTree, compute_changes
 from kalypso_actions.gitops.mass_removals import MASS_REMOVAL, with_mass_removals
 from kalypso_actions.gitops.preserved_folders import PreservedFolders, preserved_folders

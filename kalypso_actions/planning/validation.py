@@ -15,6 +15,7 @@ from typing import Final, TypeVar
 
 from kalypso_actions import config_schemas, rendering
 from kalypso_actions.errors import (
+    Diagnostics,
     Finding,
     KalypsoError,
     Location,
@@ -25,7 +26,6 @@ from kalypso_actions.errors import (
 from kalypso_actions.fleet.assembly import duplicate, overrides, registrations_named_as_bases
 from kalypso_actions.fleet.parsing import (
     POLICY_MISPLACED,
-    Diagnostics,
     parse_document,
     template_may_exist,
 )

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from kalypso_actions.errors import Problem
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Problem
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.model.application import ORDER_FILE
 from kalypso_actions.planning.application.services import read_services
 from kalypso_actions.promotion.application import read_order

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics
+from kalypso_actions.fleet.parsing import parse_document
 from tests.builders import documents
 
 

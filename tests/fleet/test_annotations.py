@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.sources.yaml_documents import parse_yaml
 
 NEXT = "did you mean kalypso.io/next-environment?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics
 from kalypso_actions.fleet.workloads import read_workloads
 from kalypso_actions.model.kinds import Workload
 from tests.builders import documents, registration

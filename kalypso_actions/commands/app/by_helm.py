@@ -13,9 +13,9 @@ from kalypso_actions.clients.network import CERTIFICATES
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.app.source_files import Generated, Work, check_size, parallel_programs
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
+from kalypso_actions.errors import Diagnostics, KalypsoError, Location, Problem, UsageError
 from kalypso_actions.inputs.app import AppInputs
-from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Findings, Target
+from kalypso_actions.model.application import MANIFESTS_FILE, VALUES_FILE, Target
 from kalypso_actions.planning.application.chart import (
     Dependency,
     check_dependencies,
@@ -102,9 +102,9 @@ class _Release:
     levels: Sequence[tuple[Location, bytes]]
 
 
-def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
+def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Diagnostics]:
     """Return the release of each target, and the findings about chart and values."""
-    findings = Findings(list(check_schemas(chart)), list(check_templates(chart)))
+    findings = Diagnostics(list(check_schemas(chart)), list(check_templates(chart)))
     releases = [_release(work, target, findings) for target in work.targets]
     read = ReadValues(chart)
     levels = {where: content for release in releases for where, content in release.levels}
@@ -113,7 +113,7 @@ def _releases(work: Work, chart: ChartPlace) -> tuple[list[_Release], Findings]:
     return releases, findings
 
 
-def _release(work: Work, target: Target, findings: Findings) -> _Release:
+def _release(work: Work, target: Target, findings: Diagnostics) -> _Release:
     compatibility, configs = work.inputs.compatibility, work.configs.repository
     name = work.inputs.release_name or release_name(target, compatibility)
     fault = name_problem(name, target, configs)
@@ -177,13 +177,13 @@ def _values_files(files: Mapping[str, bytes]) -> Iterable[str]:
             yield path
 
 
-def _read(work: Work, folder: str) -> tuple[dict[str, bytes], Findings]:
+def _read(work: Work, folder: str) -> tuple[dict[str, bytes], Diagnostics]:
     entries, links = work.source.files.entries(), work.source.links()
     paths = files_of_folder(entries, links, folder)
     check_size(sum(entries[path].size for path in paths.values()), work.where)
     contents = work.source.files.read(set(paths.values()))
     faults = faulty_links(entries, links, folder, work.source.repository)
-    return {path: contents[file] for path, file in paths.items()}, Findings(list(faults))
+    return {path: contents[file] for path, file in paths.items()}, Diagnostics(list(faults))
 
 
 def _fetched(

@@ -24,8 +24,8 @@ from kalypso_actions.commands.app.source_files import (
 )
 from kalypso_actions.commands.shared.hook import HookRun, run_hook
 from kalypso_actions.commands.shared.reading.document_reader import in_parallel
-from kalypso_actions.errors import KalypsoError, Location, Problem, UsageError
-from kalypso_actions.model.application import MANIFESTS_FILE, Findings, Target
+from kalypso_actions.errors import Diagnostics, KalypsoError, Location, Problem, UsageError
+from kalypso_actions.model.application import MANIFESTS_FILE, Target
 from kalypso_actions.model.documents import FILE_MODE, FilesTooLargeError
 from kalypso_actions.planning.application.chart import faulty_links, files_of_folder
 from kalypso_actions.planning.application.helm import CHART_FILE, ChartPlace
@@ -290,7 +290,7 @@ def generate_plain(work: Work) -> Generated:
     return generated
 
 
-def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
+def replaced_files(work: Work, findings: Diagnostics) -> dict[str, bytes]:
     """Return the files of the generator's folder, with the variables in YAML files replaced."""
     entries, links = work.source.files.entries(), work.source.links()
     paths = files_of_folder(entries, links, work.folder)
@@ -311,7 +311,7 @@ def replaced_files(work: Work, findings: Findings) -> dict[str, bytes]:
     return files
 
 
-def warn_of_values(work: Work, findings: Findings) -> None:
+def warn_of_values(work: Work, findings: Diagnostics) -> None:
     """Warn of values in the configs: only charts read them."""
     levels = {path for target in work.targets for path in target.levels}
     for path, content in work.configs.files.read(sorted(levels)).items():

@@ -23,14 +23,13 @@ from kalypso_actions.commands.app.source_files import (
 )
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import LocalContext
-from kalypso_actions.errors import Location, Problem, UsageError
+from kalypso_actions.errors import Diagnostics, Location, Problem, UsageError
 from kalypso_actions.inputs.app import AppInputs, AppRenderInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
 from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     RECORD_FILE,
     ApplicationChanges,
-    Findings,
     Target,
 )
 from kalypso_actions.model.documents import GIT_LINK_MODE, Revision
@@ -168,7 +167,7 @@ class AppTree:
 
     targets: Sequence[Target]
     variables: Mapping[str, str]
-    findings: Findings
+    findings: Diagnostics
     generator: str = ""
     generated: Generated = field(default_factory=Generated)
     images: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

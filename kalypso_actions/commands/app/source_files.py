@@ -20,10 +20,10 @@ from kalypso_actions.clients.git import (
 )
 from kalypso_actions.clients.git.local import local_files
 from kalypso_actions.clients.process import Programs
-from kalypso_actions.errors import KalypsoError, Location, UsageError
+from kalypso_actions.errors import Diagnostics, KalypsoError, Location, UsageError
 from kalypso_actions.inputs.app import AppInputs
 from kalypso_actions.inputs.paths import PlaceAtRevision
-from kalypso_actions.model.application import Findings, Target
+from kalypso_actions.model.application import Target
 from kalypso_actions.model.documents import SYMLINK_MODE, RevisionFiles, content_of
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.urls import name_in, owner_of, without_secret
@@ -205,7 +205,7 @@ class Generated:
     dependencies: dict[str, str] = field(default_factory=dict)
     archives: dict[str, bytes] = field(default_factory=dict)
     bare: set[str] = field(default_factory=set)
-    findings: Findings = field(default_factory=Findings)
+    findings: Diagnostics = field(default_factory=Diagnostics)
 
     def add(self, other: Generated) -> None:
         """Add what another generator made for other targets."""

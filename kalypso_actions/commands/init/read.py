@@ -11,8 +11,8 @@ from kalypso_actions.commands.shared.reading.control_plane import environments_a
 from kalypso_actions.commands.shared.reading.document_reader import read_documents
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.commands.shared.workflow_templates import read_workflows
-from kalypso_actions.errors import KalypsoError, Problem
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, KalypsoError, Problem
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.inputs.local import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.github import BranchRules

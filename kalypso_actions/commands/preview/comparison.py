@@ -18,8 +18,7 @@ from kalypso_actions.commands.preview.reading import (
 from kalypso_actions.commands.shared.policy_entry import closed_by
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
-from kalypso_actions.errors import Finding, Problem, of_level
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Finding, Problem, of_level
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.documents import Reading

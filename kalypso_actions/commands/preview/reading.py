@@ -29,9 +29,8 @@ from kalypso_actions.commands.shared.workflow_templates import (
 )
 from kalypso_actions.comparison.differences import changed_settings
 from kalypso_actions.doctor_rules.workflows import BranchWorkflows
-from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError, distinct
+from kalypso_actions.errors import Diagnostics, Finding, KalypsoError, Problem, UsageError, distinct
 from kalypso_actions.fleet.named_branches import main_base, older_commit
-from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.inputs.app import AppPreviewInputs
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import CommitSubject

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findings
+from kalypso_actions.errors import Diagnostics, Location, Problem
+from kalypso_actions.model.application import VALUES_FILE, Compatibility
 from kalypso_actions.model.documents import GIT_LINK_MODE, SYMLINK_MODE, Document, FileEntry
 from kalypso_actions.planning.application.helm import CHART_FILE, ChartPlace
 from kalypso_actions.planning.application.variables import replace_variables
@@ -86,12 +86,12 @@ def with_variables(
     variables: Mapping[str, str],
     where: Location,
     compatibility: Compatibility,
-) -> tuple[dict[str, bytes], Findings]:
+) -> tuple[dict[str, bytes], Diagnostics]:
     """Replace the variables in every values.yaml of a chart and its subcharts.
 
     Templates stay unchanged. `where` is the folder of the chart.
     """
-    result, findings = dict(files), Findings()
+    result, findings = dict(files), Diagnostics()
     for path, content in files.items():
         if posixpath.basename(path) == VALUES_FILE:
             place = Location(where.repository, posixpath.join(where.path, path))

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.fleet.workloads import check_workloads
 from kalypso_actions.model.application import (
     DESCRIPTOR_TEMPLATE,
     VALUES_FILE,
     Compatibility,
-    Findings,
     Target,
 )
 from kalypso_actions.model.documents import Reading, Revision
@@ -44,7 +43,7 @@ def from_template(
     variables: Mapping[str, str],
     repository: str,
     compatibility: Compatibility,
-) -> tuple[bytes, Findings]:
+) -> tuple[bytes, Diagnostics]:
     """Return upstream's descriptor: its template, with the variables of a target.
 
     The target's name is its whole path; with `2023`, it is only the name of the folder.
@@ -200,7 +199,7 @@ def _name(environment: str, target: str) -> str:
 
 def workloads_of(
     contents: Mapping[str, bytes], where: Location
-) -> tuple[Sequence[Workload], Findings]:
+) -> tuple[Sequence[Workload], Diagnostics]:
     """Parse the YAML files of a folder of Workloads, at `where`.
 
     Their faults are warnings, since the manifests do not depend on them.
@@ -213,11 +212,11 @@ def workloads_of(
     if not parsed:
         message = "there is no Workload, so nothing says which target deploys which folder"
         advice = "add workload/workload.yaml, or name its folder with workload-path"
-        return (), Findings(notes=[Problem(message, where, advice, "workload-missing")])
+        return (), Diagnostics(notes=[Problem(message, where, advice, "workload-missing")])
     reading = Reading(
         Revision(where.repository, "", None, where.path, None),
         tuple(document for file in parsed for document in file.documents),
         tuple(problem for file in parsed for problem in file.problems),
     )
     workloads, diagnostics = check_workloads(reading)
-    return workloads, Findings(warnings=[*diagnostics.problems, *diagnostics.warnings])
+    return workloads, Diagnostics(warnings=[*diagnostics.problems, *diagnostics.warnings])

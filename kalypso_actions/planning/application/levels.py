@@ -6,8 +6,8 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findings, Target
+from kalypso_actions.errors import Diagnostics, Location, Problem
+from kalypso_actions.model.application import VALUES_FILE, Compatibility, Target
 from kalypso_actions.model.documents import SYMLINK_MODE, FileEntry
 
 
@@ -17,7 +17,7 @@ def find_targets(
     compatibility: Compatibility,
     *,
     with_command: bool = False,
-) -> tuple[tuple[Target, ...], Findings]:
+) -> tuple[tuple[Target, ...], Diagnostics]:
     """Return the targets of a configs tree, sorted, and the problems of the tree.
 
     Upstream's targets are the folders with a values.yaml and without subfolders. With `none`, a
@@ -34,7 +34,7 @@ def find_targets(
     folders = [folder for folder in tree.with_values if folder and not tree.subfolders(folder)]
     folders += tree.for_command(set(folders)) if with_command else []
     targets = tuple(Target(folder, tree.levels(folder)) for folder in sorted(folders))
-    findings = Findings(
+    findings = Diagnostics(
         problems=list(tree.links()),
         warnings=[*tree.hidden_by_subfolders(), *tree.at_root()],
         notes=list(tree.without_values(targets)),

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import Diagnostics, KalypsoError, Location, Problem
 from kalypso_actions.model.application import (
     APPLICATION_SCHEMA,
     CONFIG_COMMIT_FILE,
@@ -28,7 +28,6 @@ from kalypso_actions.model.application import (
     VERSION_FILE,
     ApplicationChanges,
     Compatibility,
-    Findings,
     Target,
 )
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
@@ -91,10 +90,10 @@ def check_targets_manifests(
     generated: Mapping[str, Mapping[str, bytes]],
     rules: ManifestRules,
     sources: Mapping[str, ChartPlace],
-) -> tuple[dict[str, tuple[str, ...]], Findings]:
+) -> tuple[dict[str, tuple[str, ...]], Diagnostics]:
     """Check the manifests of all targets, by folder; return the images of each."""
     images: dict[str, tuple[str, ...]] = {}
-    findings = Findings()
+    findings = Diagnostics()
     for folder, files in generated.items():
         used: set[str] = set()
         known: dict[tuple[str, ...], Location] | None = {} if _lists_all(files) else None
@@ -137,10 +136,10 @@ def _lists_all(files: Mapping[str, bytes]) -> bool:
 
 def tree_files(
     generated: Mapping[str, Mapping[str, bytes]], targets: Sequence[Target], options: TreeOptions
-) -> tuple[dict[str, bytes], Findings]:
+) -> tuple[dict[str, bytes], Diagnostics]:
     """Return all files of the tree except our record, by path."""
     files: dict[str, bytes] = {}
-    findings = Findings()
+    findings = Diagnostics()
     for target in targets:
         own = dict(generated[target.folder])
         manifests = _manifests(own) if _lists_all(own) else []
@@ -155,16 +154,16 @@ def tree_files(
     return files | tracking_files(options.variables, options.compatibility), findings
 
 
-def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Findings]:
+def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Diagnostics]:
     """Return the descriptor of a target; None if values are missing, or nothing deploys it."""
     if options.compatibility == "none":
         deployment = _deployment(target, options)
         if deployment is None:
-            return None, Findings()
+            return None, Diagnostics()
         own = computed(deployment, target.folder, options.variables, options.names)
-        return own, Findings()
+        return own, Diagnostics()
     if options.template is None:
-        return None, Findings()
+        return None, Diagnostics()
     return from_template(
         options.template, target, options.variables, options.repository, options.compatibility
     )
@@ -172,12 +171,12 @@ def _descriptor(target: Target, options: TreeOptions) -> tuple[bytes | None, Fin
 
 def missing_descriptors(
     targets: Sequence[Target], options: TreeOptions, changes: ApplicationChanges, repository: str
-) -> Findings:
+) -> Diagnostics:
     """Note targets whose descriptor has no values, and warn of descriptors that are deleted.
 
     `repository` is that of the GitOps tree.
     """
-    findings = Findings()
+    findings = Diagnostics()
     for target in targets:
         path = f"{target.folder}/{DESCRIPTOR_FILE}"
         deployment = _deployment(target, options)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import VALUES_FILE, Compatibility, Findings, Target
+from kalypso_actions.errors import Diagnostics, Location, Problem
+from kalypso_actions.model.application import VALUES_FILE, Compatibility, Target
 from kalypso_actions.model.documents import Document, Path
 from kalypso_actions.model.nearest import misspelled
 from kalypso_actions.planning.application.helm import SCHEMA_FILE, ChartPlace, line_of
@@ -31,7 +31,7 @@ def values_files(
     variables: Mapping[str, str],
     repository: str,
     compatibility: Compatibility,
-) -> tuple[dict[str, bytes], Findings]:
+) -> tuple[dict[str, bytes], Diagnostics]:
     """Return the files of values for helm, the lowest level first.
 
     With `none`, each level is a file, and helm merges their maps deeply. Upstream joins the texts,
@@ -40,7 +40,7 @@ def values_files(
     text.
     """
     if compatibility == "none":
-        files, findings = {}, Findings()
+        files, findings = {}, Diagnostics()
         for path in target.levels:
             where = Location(repository, path)
             content, file_findings = replace_variables(
@@ -53,7 +53,7 @@ def values_files(
         return files, findings
     texts = [contents[path] for path in target.levels]
     joined = b"".join(texts) + b"\n" * len(texts)
-    findings, places = Findings(), _Places(target.levels, texts, repository)
+    findings, places = Diagnostics(), _Places(target.levels, texts, repository)
     if compatibility == "current":
         where = Location(repository, JOINED)
         joined, file_findings = replace_variables(joined, variables, where, compatibility)
@@ -62,7 +62,7 @@ def values_files(
     return {JOINED: joined}, findings
 
 
-def check_values(content: bytes, where: Location, compatibility: Compatibility) -> Findings:
+def check_values(content: bytes, where: Location, compatibility: Compatibility) -> Diagnostics:
     """Parse a file of values: helm 3 reads its first document, and helm 4 merges all.
 
     With upstream's modes, further documents are only a warning, since upstream does not report
@@ -81,13 +81,13 @@ def check_values(content: bytes, where: Location, compatibility: Compatibility) 
         message = "helm 3 reads only the first document of a file of values, helm 4 all"
         unread = Problem(message, second, "remove the ---", "values-documents")
         (problems if compatibility == "none" else warnings).append(unread)
-    return Findings(problems, warnings)
+    return Diagnostics(problems, warnings)
 
 
 _NOT_A_MAP: Final = "the values are not a map of keys"
 
 
-def _check_joined(joined: bytes, places: _Places) -> Findings:
+def _check_joined(joined: bytes, places: _Places) -> Diagnostics:
     """Parse the joined text, and report where two texts are glued together.
 
     Equal keys in it are intended: the level below replaces the level above.
@@ -95,9 +95,9 @@ def _check_joined(joined: bytes, places: _Places) -> Findings:
     parsed = check_values(joined, Location(places.repository, JOINED), "current")
     glued = list(places.glued())
     if parsed.problems:
-        return Findings(problems=glued or list(places.translated(parsed.problems)))
+        return Diagnostics(problems=glued or list(places.translated(parsed.problems)))
     unread = [warning for warning in parsed.warnings if warning.code == "values-documents"]
-    return Findings(warnings=[*glued, *places.translated(unread)])
+    return Diagnostics(warnings=[*glued, *places.translated(unread)])
 
 
 class _Places:

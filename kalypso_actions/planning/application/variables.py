@@ -16,8 +16,8 @@ from typing import Final
 
 import yaml
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.model.application import VARIABLES, Compatibility, Findings
+from kalypso_actions.errors import Diagnostics, Location, Problem
+from kalypso_actions.model.application import VARIABLES, Compatibility
 from kalypso_actions.model.nearest import misspelled
 from kalypso_actions.sources.yaml_documents import LOADER, error_mark, error_message, read_text
 from kalypso_go import goyaml
@@ -47,7 +47,7 @@ def replace_variables(
     variables: Mapping[str, str],
     where: Location,
     compatibility: Compatibility,
-) -> tuple[bytes, Findings]:
+) -> tuple[bytes, Diagnostics]:
     """Return the file with the values of `variables`; `where` is the file.
 
     With `none`, only the ten names are variables. A plain scalar that YAML would not read as the
@@ -59,8 +59,8 @@ def replace_variables(
         return _as_envsubst(content, variables, where)
     text = read_text(content, where)
     if isinstance(text, Problem):
-        return content, Findings([text] if b"$" in content else [])
-    findings = Findings(warnings=list(_misspelled(text, where)))
+        return content, Diagnostics([text] if b"$" in content else [])
+    findings = Diagnostics(warnings=list(_misspelled(text, where)))
     if not OWN_REFERENCE.search(text):
         return content, findings
     try:
@@ -80,9 +80,9 @@ def replace_variables(
 
 def _as_envsubst(
     content: bytes, variables: Mapping[str, str], where: Location
-) -> tuple[bytes, Findings]:
+) -> tuple[bytes, Diagnostics]:
     values = {**dict.fromkeys(VARIABLES, ""), **variables}
-    findings = Findings()
+    findings = Diagnostics()
     with suppress(yaml.YAMLError):  # the check of the values reports it
         filled = _fill(content.decode("utf-8-sig", "replace"), REFERENCE, values, where)
         findings.warnings += [*filled.quoted, *filled.refused]

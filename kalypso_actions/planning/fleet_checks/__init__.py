@@ -6,8 +6,7 @@ findings = check_fleet(view)
 
 from __future__ import annotations
 
-from kalypso_actions.errors import Finding, distinct
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Finding, distinct
 from kalypso_actions.gitops.own_files import duplicate_gitops_repos
 from kalypso_actions.planning.fleet_checks import documents
 from kalypso_actions.planning.fleet_checks.policies import check_policies

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kalypso_actions.errors import Location, Problem
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.fleet.named_branches import has_kind
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.fleet.workloads import registered_problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.documents import Reading

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.kinds import ClusterType, LabelSelector, SchedulingPolicy

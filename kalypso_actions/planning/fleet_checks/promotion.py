@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 
-from kalypso_actions.errors import Problem
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import Environment
 from kalypso_actions.model.promotion_policy import PromotionPolicy

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from kalypso_actions.errors import KalypsoError, Location, Problem
+from kalypso_actions.errors import Diagnostics, KalypsoError, Location, Problem
 from kalypso_actions.fleet.named_branches import has_kind
-from kalypso_actions.fleet.parsing import Diagnostics
 from kalypso_actions.model.documents import Document, Reading
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,

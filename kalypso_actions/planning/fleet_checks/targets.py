@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     FOREIGN_ENVIRONMENTS_ANNOTATION,

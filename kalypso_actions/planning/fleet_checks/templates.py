@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Final
 
 from kalypso_actions import rendering
-from kalypso_actions.errors import Location, Problem
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import Template
 from kalypso_actions.model.nearest import misspelled, nearest

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kalypso_actions.fleet.parsing import Diagnostics
+from kalypso_actions.errors import Diagnostics
 from kalypso_actions.model.kinds import FLUX_NAME_LABEL
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView
 from kalypso_actions.planning.fleet_checks.policies import check_policies, misspelled_values

@@ -14,8 +14,8 @@ from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.errors import Diagnostics, Finding, KalypsoError, Problem, UsageError
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.model.documents import FileEntry, Reading, RevisionFiles

@@ -18,14 +18,22 @@ from kalypso_actions.commands.shared.reading.document_reader import (
     in_parallel,
     read_documents,
 )
-from kalypso_actions.errors import Finding, KalypsoError, Location, Problem, UsageError, of_level
+from kalypso_actions.errors import (
+    Diagnostics,
+    Finding,
+    KalypsoError,
+    Location,
+    Problem,
+    UsageError,
+    of_level,
+)
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.fleet.named_branches import (
     environment_branch_missing,
     foreign_commits,
     has_kind,
 )
-from kalypso_actions.fleet.parsing import Diagnostics, parse_document
+from kalypso_actions.fleet.parsing import parse_document
 from kalypso_actions.model.documents import Document, Reading, RevisionFiles
 from kalypso_actions.model.kinds import (
     MAIN_BASE_REPO,
