@@ -15,12 +15,12 @@ from kalypso_actions.clients.kubernetes_schemas import KubernetesSchemas
 from kalypso_actions.commands.app.generate import generate
 from kalypso_actions.commands.app.source_files import (
     Generated,
-    Machine,
     OpenPlace,
     Work,
     open_place,
     open_tree,
 )
+from kalypso_actions.commands.shared.hook import Machine
 from kalypso_actions.commands.shared.local_commits import LocalBranch
 from kalypso_actions.commands.shared.local_context import LocalContext
 from kalypso_actions.errors import Diagnostics, Location, Problem, UsageError

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from kalypso_actions.clients.folder import FolderFiles
 from kalypso_actions.clients.git import (
@@ -149,22 +149,6 @@ def _name(url: str) -> str:
 
 MAX_BYTES: Final = 1 << 26
 """The most bytes of a chart with its dependencies, or of the files of another generator."""
-
-
-class Machine(Protocol):
-    """The programs of the machine, and what people see of a run."""
-
-    @property
-    def programs(self) -> Programs:
-        """Start programs."""
-
-    @property
-    def progress(self) -> Progress:
-        """Show how far a run is."""
-
-    @property
-    def log(self) -> Callable[[str], None]:
-        """Print a line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from kalypso_actions.clients.process import ProcessError, Programs, ending_leftovers
 from kalypso_actions.errors import KalypsoError
+from kalypso_actions.model.processes import Progress
 from kalypso_actions.report import markdown
 
 RUN: Final = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c")
@@ -64,12 +65,16 @@ class HookRun:
         return markdown.details(f"Output of the {self.name} command", markdown.block(shown))
 
 
-class HookContext(Protocol):
-    """The programs of the machine, and the log for people."""
+class Machine(Protocol):
+    """The programs of the machine, and what people see of a run."""
 
     @property
     def programs(self) -> Programs:
         """Start programs."""
+
+    @property
+    def progress(self) -> Progress:
+        """Show how far a run is."""
 
     @property
     def log(self) -> Callable[[str], None]:
@@ -79,7 +84,7 @@ class HookContext(Protocol):
 def run_hook(
     name: str,
     command: str,
-    runtime: HookContext,
+    runtime: Machine,
     about: Mapping[str, str],
     timeout: float = LONGEST,
 ) -> HookRun:
@@ -113,7 +118,7 @@ def _output(
     name: str,
     script: str,
     command: str,
-    runtime: HookContext,
+    runtime: Machine,
     about: Mapping[str, str],
     folder: str,
     timeout: float,
@@ -147,7 +152,7 @@ MOST_ERRORS: Final = 1 << 16
 
 def run_reports_command(
     command: str,
-    runtime: HookContext,
+    runtime: Machine,
     about: Mapping[str, str],
     variables: Iterable[str],
     timeout: float,

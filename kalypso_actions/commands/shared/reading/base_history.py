@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 from kalypso_actions.clients.git import RemoteRepositories
 from kalypso_actions.commands.shared.reading.control_plane import read_base_file
@@ -48,13 +48,6 @@ class BaseWrite:
     author: str
     message: str = ""
     merged: tuple[str, ...] = ()
-
-
-class ReadBlobs(Protocol):
-    """Reads the contents of blobs by their ids."""
-
-    def __call__(self, ids: Collection[str], /) -> Mapping[str, bytes]:
-        """Raises KalypsoError."""
 
 
 def read_base_writes(
@@ -202,7 +195,12 @@ class _Trail:
     """
 
     def __init__(
-        self, url: str, folder: str, path: str, promoted_commit: str | None, read_blobs: ReadBlobs
+        self,
+        url: str,
+        folder: str,
+        path: str,
+        promoted_commit: str | None,
+        read_blobs: Callable[[Collection[str]], Mapping[str, bytes]],
     ) -> None:
         self._url = url
         self._folder = folder
