@@ -56,8 +56,8 @@ def diff(inputs: DiffInputs, context: LocalContext) -> DiffDocument:
         reader = SharedReader(opened)
         plane = find_control_plane(inputs.control_plane, reader, context)
         if inputs.deployed:
-            return compare_deployed(plane, inputs).document()
-        return compare_rendered(plane, inputs, context.progress).document()
+            return compare_deployed(plane, inputs)
+        return compare_rendered(plane, inputs, context.progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class _Tree:
         return {path: contents[f"{prefix}{path}"] for path in paths}
 
 
-def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference:
+def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> DiffDocument:
     """Compare the merged trees of two environments, or one at two commits of its GitOps branch.
 
     By default, compare the head with its first parent: the changes of the last merge.
@@ -125,12 +125,12 @@ def compare_deployed(plane: ControlPlanePlace, inputs: DiffInputs) -> Difference
             for path, change in changes.items()
         ),
     )
-    return Difference(
+    return DiffDocument(
         environment=base.environment,
         base=base.side,
         head=head.side,
-        commits=tuple(_commits(plane, base, head)),
-        comparison=mask.masked(comparison),
+        commits=CommitRangeEntry.all_of(_commits(plane, base, head)),
+        comparison=_entry(mask.masked(comparison)),
         deployed=True,
     )
 
@@ -172,7 +172,7 @@ def _commits(plane: ControlPlanePlace, base: _Tree, head: _Tree) -> Iterator[Com
 
 def compare_rendered(
     plane: ControlPlanePlace, inputs: DiffInputs, progress: Progress
-) -> Difference:
+) -> DiffDocument:
     """Plan the older environment with its own commit of main, and with the newer one's.
 
     For a single environment, the inputs give the commits, by default its present commit and the
@@ -200,14 +200,13 @@ def compare_rendered(
     pair = plan_pair(before, after, options, scheduler, progress, mask, processes=processes)
     pair = with_fleet_findings(pair, (before, after), plane.environments)
     repositories = plane.reader.repositories
-    return Difference(
+    of_main = commit_range(repositories, plane.place, environment.main_url, plane.main, base, head)
+    return DiffDocument(
         environment=environment.name,
         base=DiffSideEntry(environment=environment.name, commit=base),
         head=DiffSideEntry(environment=name, commit=head),
-        commits=(
-            commit_range(repositories, plane.place, environment.main_url, plane.main, base, head),
-        ),
-        comparison=_without_pins(pair.masked(mask)),
+        commits=CommitRangeEntry.all_of([of_main]),
+        comparison=_entry(_without_pins(pair.masked(mask))),
     )
 
 
@@ -241,29 +240,10 @@ def _without_pins(comparison: MaskedComparison) -> MaskedComparison:
     return MaskedComparison(dataclasses.replace(comparison, documents=documents))
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """The differences between `base` and `head`, without secrets."""
-
-    environment: str
-    base: DiffSideEntry
-    head: DiffSideEntry
-    commits: tuple[CommitRange, ...]
-    comparison: MaskedComparison
-    deployed: bool = False
-
-    def document(self) -> DiffDocument:
-        """Return the document."""
-        return DiffDocument(
-            environment=self.environment,
-            deployed=self.deployed,
-            base=self.base,
-            head=self.head,
-            commits=CommitRangeEntry.all_of(self.commits),
-            comparison=ComparisonEntry.of(
-                self.comparison, {file.path: unified_diff(file) for file in self.comparison.files}
-            ),
-        )
+def _entry(comparison: MaskedComparison) -> ComparisonEntry:
+    return ComparisonEntry.of(
+        comparison, {file.path: unified_diff(file) for file in comparison.files}
+    )
 
 
 MOST_COMMITS: Final = 100

@@ -24,32 +24,6 @@ ID_LENGTH: Final = 24
 """Hexadecimal digits of a tree's id; the description of a status is short."""
 
 
-class SourceRevision(BaseModel):
-    """One repository at a commit.
-
-    `commit` and `tree` are null for a plain folder, and for a registration that no run could read.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    repository: str
-    branch: str
-    path: str
-    commit: str | None
-    tree: str | None
-
-    @classmethod
-    def of(cls, revision: Revision) -> SourceRevision:
-        """Return the source revision of a revision that was read."""
-        return cls(
-            repository=revision.repository,
-            branch=revision.branch,
-            path=revision.path,
-            commit=revision.commit,
-            tree=revision.tree,
-        )
-
-
 class InputsRecord(BaseModel):
     """Digests by the names of cluster types and targets; null: a run renders the folders again."""
 
@@ -60,7 +34,10 @@ class InputsRecord(BaseModel):
 
 
 class SourcesFile(BaseModel):
-    """The content of `sources.json`; `targets` and `workloads` name their registrations."""
+    """The content of `sources.json`; `targets` and `workloads` name their registrations.
+
+    The commit and the tree of a registration that no run could read are null, too.
+    """
 
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
@@ -68,9 +45,9 @@ class SourcesFile(BaseModel):
     version: str
     environment: str
     options: Mapping[str, str]
-    environment_branch: SourceRevision = Field(alias="environmentBranch")
-    base_repos: Mapping[str, SourceRevision] = Field(alias="baseRepos")
-    registrations: Mapping[str, SourceRevision]
+    environment_branch: Revision = Field(alias="environmentBranch")
+    base_repos: Mapping[str, Revision] = Field(alias="baseRepos")
+    registrations: Mapping[str, Revision]
     targets: Mapping[str, str]
     workloads: Mapping[str, str]
     inputs: InputsRecord | None = None
@@ -82,9 +59,9 @@ class PreviousSources(BaseModel):
     model_config = ConfigDict(frozen=True, populate_by_name=True)
 
     environment: str = ""
-    environment_branch: SourceRevision | None = Field(None, alias="environmentBranch")
-    base_repos: Mapping[str, SourceRevision] = Field(default_factory=dict, alias="baseRepos")
-    registrations: Mapping[str, SourceRevision] = Field(default_factory=dict)
+    environment_branch: Revision | None = Field(None, alias="environmentBranch")
+    base_repos: Mapping[str, Revision] = Field(default_factory=dict, alias="baseRepos")
+    registrations: Mapping[str, Revision] = Field(default_factory=dict)
     targets: Mapping[str, str] = Field(default_factory=dict)
     workloads: Mapping[str, str] = Field(default_factory=dict)
     inputs: InputsRecord | None = None
@@ -193,8 +170,8 @@ def previous_sources(
     files = [file for base in in_order if (file := read_sources(base.sources, environment))]
     if not files:
         return None
-    base_repos: dict[str, SourceRevision] = {}
-    registrations: dict[str, SourceRevision] = {}
+    base_repos: dict[str, Revision] = {}
+    registrations: dict[str, Revision] = {}
     targets: dict[str, str] = {}
     workloads: dict[str, str] = {}
     for file in reversed(files):
@@ -266,10 +243,8 @@ def run_sources(
         version=__version__,
         environment=snapshot.environment,
         options=options,
-        environment_branch=SourceRevision.of(snapshot.own.revision),
-        base_repos={
-            base.name: SourceRevision.of(reading.revision) for base, reading in snapshot.bases
-        },
+        environment_branch=snapshot.own.revision,
+        base_repos={base.name: reading.revision for base, reading in snapshot.bases},
         registrations=registrations,
         targets=owners,
         workloads=workloads,
@@ -277,13 +252,13 @@ def run_sources(
     )
 
 
-def _registered(reading: RegistrationReading, previous: SourceRevision | None) -> SourceRevision:
+def _registered(reading: RegistrationReading, previous: Revision | None) -> Revision:
     """Return the revision of a registration in the tree, read by this run or an earlier one.
 
     A registration that no run could read has no commit.
     """
     if reading.revision is not None:
-        return SourceRevision.of(reading.revision)
+        return reading.revision
     source = reading.registration.source
     if (
         previous is not None
@@ -291,7 +266,7 @@ def _registered(reading: RegistrationReading, previous: SourceRevision | None) -
         and repository_key(previous.repository) == repository_key(source.repo)
     ):
         return previous
-    return SourceRevision(
+    return Revision(
         repository=source.repo, branch=source.branch, path=source.path, commit=None, tree=None
     )
 

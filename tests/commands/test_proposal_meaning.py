@@ -11,7 +11,7 @@ import pytest
 from kalypso_actions.commands.schedule.decision import proposal_meaning
 from kalypso_actions.errors import Location
 from kalypso_actions.gitops.proposal_decision import propose
-from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
+from kalypso_actions.gitops.provenance import SourcesFile, sources_file
 from kalypso_actions.model.change_titles import ChangeMeaning
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.github import CommitStatus
@@ -61,9 +61,9 @@ def meaning(
         version="1",
         environment="dev",
         options={},
-        environment_branch=SourceRevision.of(REVISION),
+        environment_branch=REVISION,
         base_repos={},
-        registrations={"app": SourceRevision.of(REVISION)},
+        registrations={"app": REVISION},
         targets={},
         workloads={},
     )

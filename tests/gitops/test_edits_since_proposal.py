@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kalypso_actions.gitops.provenance import PreviousSources, SourceRevision
+from kalypso_actions.gitops.provenance import PreviousSources
 from kalypso_actions.gitops.rejections import environment_changed, sources_changed
 from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.history import FileVersion, FileVersions, HistoryCommit
@@ -61,7 +61,7 @@ def revision(tree: str | None, commit: str = "1" * 40) -> Revision:
     return Revision("https://git.test/app", "main", commit, ".", tree)
 
 
-BEFORE = SourceRevision.of(revision("t1"))
+BEFORE = revision("t1")
 
 
 @pytest.mark.parametrize(

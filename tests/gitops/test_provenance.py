@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from kalypso_actions.gitops.provenance import (
-    SourceRevision,
     SourcesFile,
     becomes_credible,
     contradicts,
@@ -16,12 +16,11 @@ from kalypso_actions.gitops.provenance import (
     read_sources,
     sources_file,
 )
+from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.tree import BaseTree
 from tests.breaks import breaks, turned
 
-REVISION = SourceRevision(
-    repository="https://git.test/ä", branch="main", path=".", commit="c", tree="t"
-)
+REVISION = Revision(repository="https://git.test/ä", branch="main", path=".", commit="c", tree="t")
 CONTENT = SourcesFile(
     version="1",
     environment="dev",
@@ -36,7 +35,7 @@ CONTENT = SourcesFile(
 
 def sources_of(environment: str, commit: str | None, base_repo: str = "main") -> bytes:
     """Return a file with one BaseRepo at this commit."""
-    bases = {base_repo: REVISION.model_copy(update={"commit": commit})}
+    bases = {base_repo: replace(REVISION, commit=commit)}
     update = {"environment": environment, "base_repos": bases}
     return sources_file(CONTENT.model_copy(update=update))
 
@@ -59,7 +58,7 @@ def test_read_back() -> None:
 
 
 def test_the_path_of_a_folder_need_not_be_utf8() -> None:
-    odd = REVISION.model_copy(update={"repository": "/tmp/caf\udce9"})
+    odd = replace(REVISION, repository="/tmp/caf\udce9")
     written = sources_file(CONTENT.model_copy(update={"environment_branch": odd}))
     assert json.loads(written)["environmentBranch"]["repository"] == "/tmp/caf\udce9"
     assert read_sources(written, "dev") is not None
@@ -83,9 +82,7 @@ def test_another_environments_file_does_not_count() -> None:
 
 def base(promoted: str, environment: str = "dev", **commits: str | None) -> BaseTree:
     """Return a branch whose tree was made from these commits of registrations."""
-    registrations = {
-        name: REVISION.model_copy(update={"commit": commit}) for name, commit in commits.items()
-    }
+    registrations = {name: replace(REVISION, commit=commit) for name, commit in commits.items()}
     content = CONTENT.model_copy(
         update={
             "environment": environment,

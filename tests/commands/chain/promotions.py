@@ -11,8 +11,9 @@ import pytest
 from kalypso_actions.commands.check_promote import check_promote
 from kalypso_actions.commands.shared.result import CommandResult
 from kalypso_actions.compliance import ClusterReports
-from kalypso_actions.gitops.provenance import SourceRevision, SourcesFile, sources_file
+from kalypso_actions.gitops.provenance import SourcesFile, sources_file
 from kalypso_actions.inputs.chain import CheckPromoteInputs
+from kalypso_actions.model.documents import Revision
 from kalypso_actions.model.layout import PROMOTED_COMMIT_FILE, README_TEXT, SOURCES_FILE
 from kalypso_actions.report.check_promote_document import CheckPromoteDocument
 from tests.commands.chain import documents
@@ -34,8 +35,8 @@ def tree(
     config: str = "1",
     folder: str = "",
     environment: str = "",
-    registrations: Mapping[str, SourceRevision] | None = None,
-    base_repos: Mapping[str, SourceRevision] | None = None,
+    registrations: Mapping[str, Revision] | None = None,
+    base_repos: Mapping[str, Revision] | None = None,
 ) -> dict[str, str | bytes | None]:
     """Return a GitOps tree with `shop-web` on each cluster type.
 
@@ -55,10 +56,10 @@ def tree(
 
 def sources(
     environment: str,
-    registrations: Mapping[str, SourceRevision],
-    base_repos: Mapping[str, SourceRevision],
+    registrations: Mapping[str, Revision],
+    base_repos: Mapping[str, Revision],
 ) -> bytes:
-    own = SourceRevision(repository="", branch=environment, path=".", commit=None, tree=None)
+    own = Revision(repository="", branch=environment, path=".", commit=None, tree=None)
     return sources_file(
         SourcesFile(
             version="0",
