@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -151,6 +151,18 @@ def parse_document(document: Document, diagnostics: Diagnostics) -> object | Non
         return None
     diagnostics.problems.extend(faults)
     return None if faults else resource.build(document)
+
+
+Kind = TypeVar("Kind")
+
+
+def resources_of(kind: type[Kind], documents: Iterable[Document]) -> Iterator[Kind]:
+    """Yield the valid resources of a kind of `model.kinds`, such as Environment."""
+    for document in documents:
+        if document.kind == kind.__name__:
+            resource = parse_document(document, Diagnostics())
+            if isinstance(resource, kind):
+                yield resource
 
 
 def promotion_policy(documents: Sequence[Document], faults: Sequence[Problem]) -> PolicyReading:

@@ -11,8 +11,8 @@ from kalypso_actions.commands.shared.reading.control_plane import environments_a
 from kalypso_actions.commands.shared.reading.document_reader import read_documents
 from kalypso_actions.commands.shared.reading.repositories import MAIN_BRANCH
 from kalypso_actions.commands.shared.workflow_templates import read_workflows
-from kalypso_actions.errors import Diagnostics, KalypsoError, Problem
-from kalypso_actions.fleet.parsing import parse_document
+from kalypso_actions.errors import KalypsoError, Problem
+from kalypso_actions.fleet.parsing import resources_of
 from kalypso_actions.inputs.local import DEFAULT_ENVIRONMENTS, InitInputs
 from kalypso_actions.model.documents import Reading, RevisionFiles
 from kalypso_actions.model.github import BranchRules
@@ -122,10 +122,9 @@ class _Reader:
         if problems:
             raise KalypsoError.of(problems)
         self._keep(repository, branch, files, kalypso_documents(reading.documents))
-        for document in reading.documents:
-            parsed = parse_document(document, Diagnostics())
-            if isinstance(parsed, ClusterType) and parsed.name == CLUSTER_TYPE:
-                self._samples[branch] = parsed
+        for cluster_type in resources_of(ClusterType, reading.documents):
+            if cluster_type.name == CLUSTER_TYPE:
+                self._samples[branch] = cluster_type
         return reading
 
     def read_files(self, repository: RepositorySetup, branch: str) -> None:
@@ -243,12 +242,7 @@ def _unlisted_warning(environment: str, sample: ClusterType, clusters: Sequence[
 def _gitops_targets(reading: Reading | None) -> list[RepositoryPath]:
     """Return the targets of valid GitOpsRepo objects; `kalypso validate` reports the others."""
     documents = reading.documents if reading else ()
-    objects = (
-        parse_document(document, Diagnostics())
-        for document in documents
-        if document.kind == "GitOpsRepo"
-    )
-    return [gitops_repo.target for gitops_repo in objects if isinstance(gitops_repo, GitOpsRepo)]
+    return [gitops_repo.target for gitops_repo in resources_of(GitOpsRepo, documents)]
 
 
 def _concerns_kalypso(problem: Problem, files: RevisionFiles) -> bool:

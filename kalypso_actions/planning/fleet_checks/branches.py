@@ -12,7 +12,7 @@ from typing import Final
 from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
 from kalypso_actions.fleet.named_branches import has_kind
-from kalypso_actions.fleet.parsing import parse_document
+from kalypso_actions.fleet.parsing import resources_of
 from kalypso_actions.fleet.workloads import registered_problem
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
 from kalypso_actions.model.documents import Reading
@@ -134,12 +134,7 @@ def _is_of_environment(reading: Reading) -> bool:
 
 
 def _environments(main: Reading) -> dict[str, Environment]:
-    parsed = (
-        parse_document(document, Diagnostics())
-        for document in main.documents
-        if document.kind == "Environment"
-    )
-    return {item.name: item for item in parsed if isinstance(item, Environment)}
+    return {item.name: item for item in resources_of(Environment, main.documents)}
 
 
 def _name(reading: Reading, environments: Mapping[str, Environment]) -> str:

@@ -14,8 +14,8 @@ from kalypso_actions.clients.git import GitRepository, is_repository
 from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.process import Programs
 from kalypso_actions.commands.shared.reading.repositories import Repositories
-from kalypso_actions.errors import Diagnostics, Finding, KalypsoError, Problem, UsageError
-from kalypso_actions.fleet.parsing import parse_document
+from kalypso_actions.errors import Finding, KalypsoError, Problem, UsageError
+from kalypso_actions.fleet.parsing import resources_of
 from kalypso_actions.gitops.proposed_commit import tracked_commit
 from kalypso_actions.gitops.provenance import is_of_another, tree_id
 from kalypso_actions.model.documents import FileEntry, Reading, RevisionFiles
@@ -118,10 +118,8 @@ def unreadable_branches(
 
     Only repositories on this machine are looked at, unless a token `is_connected`.
     """
-    for document in (item for reading in readings for item in reading.documents):
-        repo = parse_document(document, Diagnostics()) if document.kind == "GitOpsRepo" else None
-        if not isinstance(repo, GitOpsRepo):
-            continue
+    documents = (item for reading in readings for item in reading.documents)
+    for repo in resources_of(GitOpsRepo, documents):
         target = repo.target
         is_at_hand = repositories.is_at_hand(target.repo, target.branch)
         if is_at_hand or is_connected:

@@ -16,8 +16,8 @@ from kalypso_actions.clients.git.errors import is_unreachable
 from kalypso_actions.clients.worker_processes import WorkerProcesses
 from kalypso_actions.commands.shared.reading.control_plane import ControlPlaneReading
 from kalypso_actions.commands.shared.reading.document_reader import Reader, in_parallel
-from kalypso_actions.errors import Diagnostics, Finding, KalypsoError
-from kalypso_actions.fleet.parsing import parse_document
+from kalypso_actions.errors import Finding, KalypsoError
+from kalypso_actions.fleet.parsing import resources_of
 from kalypso_actions.gitops.provenance import PreviousSources, previous_sources
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.history import BranchPosition
@@ -234,11 +234,8 @@ def read_registered(
 
 def _registered_places(readings: Iterable[Reading]) -> Iterator[RepositoryPath]:
     for reading in readings:
-        for document in reading.documents:
-            if document.kind == "WorkloadRegistration":
-                registration = parse_document(document, Diagnostics())
-                if isinstance(registration, WorkloadRegistration):
-                    yield registration.source
+        for registration in resources_of(WorkloadRegistration, reading.documents):
+            yield registration.source
 
 
 def main_position(snapshot: Snapshot, reader: Reader) -> BranchPosition | None:
