@@ -107,8 +107,8 @@ test-slow: $(INSTALLED) ## random stories, installations, every fault; more exam
 	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal --hypothesis-profile thorough -m "slow or hypothesis" --ignore tests/hostile
 
 .PHONY: hostile
-hostile: $(INSTALLED) ## every attack within its bounds of time and memory, as a table
-	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal -m "slow or not slow" tests/hostile
+hostile: $(INSTALLED) ## the attacks whose costs are measured, as a table
+	KALYPSO_HOSTILE_TABLE=1 $(PYTHON) -m pytest -q -n $(WORKERS) --dist worksteal -m slow tests/hostile
 
 # act runs workflow files without GitHub; here, without containers as well.
 ACT := .build/bin/act
