@@ -39,6 +39,7 @@ ClusterState = Literal[
 STATES: Final[tuple[ClusterState, ...]] = get_args(ClusterState)
 """From the best to the worst."""
 
+NOT_BEGUN: Final = "it has not begun to apply the commit; the one before fails"
 IN_PROGRESS: Final = frozenset({"progressing", "dependencynotready"})
 """Flux's reasons of objects that are not ready while it syncs."""
 
@@ -366,7 +367,7 @@ class _ReportJudge:
             return "progressing", f"its state is {report.state or 'not known'}"
         unready, leftover = self._unready_conditions()
         if leftover and not unready and not broken:
-            return "progressing", "it has not begun to apply the commit; the one before fails"
+            return "progressing", NOT_BEGUN
         only_in_progress = unready and all(map(_is_in_progress, unready))
         in_grace = self.now - self._failing_since(unready) <= self.requirements.grace
         is_working = provisioning in BEING_SET_UP or (only_in_progress and not broken)
@@ -387,7 +388,7 @@ class _ReportJudge:
             origin = self.origins.get(reported)
             has_begun = not (origin and self._runs_earlier_revision(origin))
             for condition in filter(_is_unready, reported.conditions):
-                counts = has_begun or not self._is_of_earlier_revision(condition)
+                counts = has_begun or not _is_of_earlier_revision(self.report, condition)
                 (unready if counts else leftover).append(condition)
         return unready, leftover
 
@@ -397,16 +398,10 @@ class _ReportJudge:
         if commit:
             return commit not in self.desired.commits | self.desired.later
         return any(
-            condition.status.lower() == "unknown" or self._is_of_earlier_revision(condition)
+            condition.status.lower() == "unknown" or _is_of_earlier_revision(self.report, condition)
             for condition in kustomization.conditions
             if _is_ready_condition(condition)
         )
-
-    def _is_of_earlier_revision(self, condition: Condition) -> bool:
-        """Return whether a failure began before the source had the new revision."""
-        since, synced_at = condition.last_transition, self.report.source_updated_at
-        is_failure = condition.status.lower() == "false"
-        return is_failure and since is not None and synced_at is not None and since < synced_at
 
     def _applied(self) -> tuple[ClusterState, str]:
         """Return whether a compliant cluster has applied the synced commit, and the reason.
@@ -542,6 +537,8 @@ def _part(
     reason = report.unreachable or report.message
     for condition in failing:
         reason = f"{condition.reason}: {condition.message}".removesuffix(": ")
+    if state == "in_progress" and any(_is_of_earlier_revision(report, each) for each in failing):
+        reason = NOT_BEGUN
     moments = [each.last_transition for each in ready if each.last_transition]
     return ReportedPart(
         cluster=report.cluster,
@@ -565,7 +562,11 @@ def _part_state(
     if report.provisioning_state.lower() in BROKEN:
         return "failure"
     state = _normal_state((object_state(kustomization) if kustomization else "") or report.state)
-    if state == "noncompliant" and ready and all(map(_is_in_progress, ready)):
+    if (
+        state == "noncompliant"
+        and ready
+        and all(_is_in_progress(each) or _is_of_earlier_revision(report, each) for each in ready)
+    ):
         return "in_progress"
     states: Mapping[str, PartState] = {
         "compliant": "success",
@@ -716,3 +717,10 @@ def _is_unready(condition: Condition) -> bool:
 
 def _is_in_progress(condition: Condition) -> bool:
     return condition.reason.lower() in IN_PROGRESS
+
+
+def _is_of_earlier_revision(report: ClusterReport, condition: Condition) -> bool:
+    """Return whether a failure began before the source had the new revision."""
+    since, synced_at = condition.last_transition, report.source_updated_at
+    is_failure = condition.status.lower() == "false"
+    return is_failure and since is not None and synced_at is not None and since < synced_at

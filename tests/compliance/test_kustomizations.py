@@ -213,7 +213,7 @@ LEFT_OVER = ("progressing", "it has not begun to apply the commit; the one befor
 @breaks(
     "a failure of the commit before fails the new one",
     turned(
-        "kalypso_actions.compliance.cluster_states._ReportJudge._is_of_earlier_revision",
+        "kalypso_actions.compliance.cluster_states._is_of_earlier_revision",
         "since < synced_at",
         "since == synced_at",
     ),

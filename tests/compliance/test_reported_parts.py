@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,7 +13,7 @@ from kalypso_actions.compliance.child_reports import (
     child_reports,
     children_by_branch,
 )
-from kalypso_actions.compliance.cluster_states import reported_parts
+from kalypso_actions.compliance.cluster_states import _part_state, reported_parts
 from kalypso_actions.model.cluster_reports import (
     ClusterReport,
     Condition,
@@ -20,6 +21,7 @@ from kalypso_actions.model.cluster_reports import (
     ReportedObject,
     ReportedPath,
 )
+from tests.breaks import breaks, turned
 
 OLD, NEW = "1" * 40, "2" * 40
 TREE = EnvironmentTree("", frozenset({"large", "drone"}), frozenset({"large", "drone"}))
@@ -46,6 +48,23 @@ REPORT = ClusterReport(
 def test_a_failing_kustomization_runs_the_commit_of_its_source() -> None:
     (part,) = reported_parts([REPORT], TREE)
     assert (part.commit, part.state, part.reason) == (NEW, "failure", "Reason: out of memory")
+
+
+@breaks(
+    "a correction fails by the failure that it corrects",
+    turned(_part_state, "_is_of_earlier_revision(report, each)", "False"),
+)
+@pytest.mark.parametrize(
+    ("minutes", "state"), [(-1, "in_progress"), (0, "failure"), (1, "failure")]
+)
+def test_a_failure_from_before_the_revision_says_nothing_of_it(minutes: int, state: str) -> None:
+    synced_at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    since = synced_at + timedelta(minutes=minutes)
+    failed = Condition("Ready", "False", "HealthCheckFailed", "out of memory", since)
+    objects = (ReportedObject("Kustomization", "k-apps", "", (failed,)),)
+    (part,) = reported_parts([replace(REPORT, objects=objects, source_updated_at=synced_at)], TREE)
+    assert (part.commit, part.state, part.since) == (NEW, state, since)
+    assert ("the one before fails" in part.reason) == (state == "in_progress")
 
 
 @pytest.mark.parametrize(
