@@ -95,7 +95,7 @@ class _Tree:
 
     def contents(self, paths: list[str]) -> Mapping[str, bytes]:
         """Return the contents of files by their paths in the tree's folder."""
-        prefix = f"{self.tree.path}/" if self.tree.path else ""
+        prefix = self.tree.prefix
         contents = self.files.read(f"{prefix}{path}" for path in paths)
         return {path: contents[f"{prefix}{path}"] for path in paths}
 

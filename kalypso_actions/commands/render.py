@@ -124,12 +124,12 @@ def _document(
     commit: str,
     findings: Iterable[Finding],
 ) -> RenderDocument:
-    folder = snapshot.base_trees[0].path
+    prefix = snapshot.base_trees[0].prefix
     return RenderDocument(
         environment=plan.environment,
         main=PositionEntry.of(plan.environment, main) if main else None,
         sources=SourceEntry.all_of(plan.sources),
-        assignments=tuple(_assignment_entry(item, folder) for item in plan.assignments),
+        assignments=tuple(_assignment_entry(item, prefix) for item in plan.assignments),
         compared=not plan.faults,
         changes=ChangesEntry() if plan.faults else ChangesEntry.model_validate(plan.changes),
         diffs=diffs,
@@ -140,10 +140,10 @@ def _document(
     )
 
 
-def _assignment_entry(planned: PlannedAssignment, folder: str) -> AssignmentEntry:
-    """Convert an assignment; `folder` is the tree's folder in the repository ("": its root)."""
+def _assignment_entry(planned: PlannedAssignment, prefix: str) -> AssignmentEntry:
+    """Convert an assignment; `prefix` begins the paths of the tree in the repository."""
     target, cluster_type = planned.assignment.target, planned.assignment.cluster_type
-    place = f"{folder}/{planned.assignment.folder}/" if folder else f"{planned.assignment.folder}/"
+    place = f"{prefix}{planned.assignment.folder}/"
     return AssignmentEntry(
         workload=target.workload,
         deployment_target=target.name,
@@ -205,8 +205,7 @@ class _Base:
         """Return the diff of each file that differs, without secrets."""
         before = self._contents((*plan.changes.modified, *plan.changes.deleted))
         mask = Mask(masked_keys)
-        prefix = f"{self.tree.path}/" if self.tree.path else ""
-        secrets = secret_texts(mask, plan.assignments, prefix)
+        secrets = secret_texts(mask, plan.assignments, self.tree.prefix)
         diffs = (
             mask.diff(file, secrets.get(file.path.rpartition("/")[0], ()))
             for file in tree_changes(plan.changes, before)
@@ -277,7 +276,7 @@ def _commit(branch: LocalBranch, plan: Plan, base: BaseTree) -> str:
         return ""  # plain folders have no known commits, so new commits are no change either
     files = committed_files(changes, base.path)
     commit = branch.commit(files, commit_message(tree_digest(changes, base)))
-    sources = changes.content(f"{base.path}/{SOURCES_FILE}" if base.path else SOURCES_FILE)
+    sources = changes.content(base.prefix + SOURCES_FILE)
     folders = branch.repository.files(commit).folder_ids(base.path)
     branch.record_tree(base.path, tree_id(sources, folders))
     return commit

@@ -183,7 +183,7 @@ def tree_changes(changes: TreeChanges, before: Mapping[str, bytes]) -> tuple[Fil
 
 def manifest_entries(tree: BaseTree) -> dict[str, FileEntry]:
     """Return our manifests in a merged tree by their paths in the folder of the tree."""
-    prefix = f"{tree.path}/" if tree.path else ""
+    prefix = tree.prefix
     ours = (path.removeprefix(prefix) for path in tree.entries if path.startswith(prefix))
     return {path: tree.entries[prefix + path] for path in ours if _is_manifest(path)}
 

@@ -143,7 +143,7 @@ class _Survey:
         self._base = base
         self._files = files
         self._cluster_types = frozenset(desired.cluster_types)
-        self._prefix = f"{base.path}/" if base.path else ""
+        self._prefix = base.prefix
         self._top_folders = cluster_type_folders(base.entries, base.path, self._cluster_types)
         self.deleted: list[str] = []
         self.foreign: list[str] = []
@@ -231,7 +231,7 @@ kustomizations/#generate-kustomizationyaml."""
 
 def _left_record(files: Collection[str], base: BaseTree | None) -> Iterator[str]:
     """Yield the path of the record of Placements if no Placement decides anything any more."""
-    path = f"{base.path}/{PLACEMENTS_FILE}" if base and base.path else PLACEMENTS_FILE
+    path = base.prefix + PLACEMENTS_FILE if base else ""
     if base and path in base.entries and path not in files:
         yield path
 

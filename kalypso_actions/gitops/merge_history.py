@@ -132,9 +132,7 @@ class _Search:
     """Searches backwards for our first merge in the present era."""
 
     def __init__(self, base: BaseTree, promoted_commit: str | None) -> None:
-        self.tracking_file = (
-            f"{base.path}/{PROMOTED_COMMIT_FILE}" if base.path else PROMOTED_COMMIT_FILE
-        )
+        self.tracking_file = base.prefix + PROMOTED_COMMIT_FILE
         self._promoted_commit = promoted_commit
         self._content = {
             path: FileVersion(entry.mode, entry.object_id) for path, entry in base.entries.items()

@@ -92,7 +92,7 @@ def preserved_files(changes: TreeChanges, base: BaseTree) -> Iterator[FileEntry]
 
     Those of `listed` folders are left out.
     """
-    prefix = f"{base.path}/" if base.path else ""
+    prefix = base.prefix
     names, listed = sorted(TARGET_FILES), {folder.path for folder in changes.listed}
     places = [
         place

@@ -320,7 +320,7 @@ def assigned_cluster_types(trees: Sequence[BaseTree]) -> Mapping[str, tuple[str,
     """Return, by target, the cluster types that hold it in the first tree."""
     holders: dict[str, set[str]] = {}
     for tree in trees[:1]:
-        prefix = f"{tree.path}/" if tree.path else ""
+        prefix = tree.prefix
         for path in tree.entries:
             cluster_type, slash, rest = path.removeprefix(prefix).partition("/")
             target, below, _ = rest.partition("/")

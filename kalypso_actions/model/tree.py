@@ -44,6 +44,11 @@ class BaseTree:
     is_as_written: bool = False
     ignore_files: Mapping[str, bytes] = field(default_factory=dict)
 
+    @property
+    def prefix(self) -> str:
+        """The beginning of the paths of its files: its folder with a slash, "" for the root."""
+        return f"{self.path}/" if self.path else ""
+
     def folders(self, outer: str = "") -> Mapping[str, ListedFolder]:
         """Return the folders in a folder of the tree by name, if git listed its files."""
         path = "/".join(filter(None, (self.path, outer)))

@@ -392,8 +392,8 @@ def _same(before: Mapping[str, str | None], now: Mapping[str, str | None]) -> fr
 
 
 def _names(base: BaseTree, folder: str) -> tuple[str, ...]:
-    prefix = f"{base.path}/" if base.path else ""
-    return tuple(name for name in TARGET_FILES if f"{prefix}{folder}/{name}" in base.entries)
+    folder = base.prefix + folder
+    return tuple(name for name in TARGET_FILES if f"{folder}/{name}" in base.entries)
 
 
 def _exact(

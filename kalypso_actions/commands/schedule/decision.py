@@ -260,7 +260,7 @@ def proposal_meaning(
         item.assignment.cluster_type.name: item.assignment.cluster_type for item in plan.assignments
     }
     named = [cluster_type.clusters for cluster_type in cluster_types.values()]
-    tracking = f"{base.path}/{TRACKING_FOLDER}/" if base.path else f"{TRACKING_FOLDER}/"
+    tracking = f"{base.prefix}{TRACKING_FOLDER}/"
     touched = (*changes.added, *changes.modified, *changes.deleted)
     return ChangeMeaning(
         kind=kind,
