@@ -563,6 +563,27 @@ def are_own(assignment: Assignment, checked: Checked) -> bool:
     return all(not each or name in each.partition(b"\0")[2] for each in identities)
 
 
+MOST_WANTED: Final = 1000
+"""The most wanted objects to compare with the name of each target."""
+
+
+def wanted_of(checked: Iterable[Checked]) -> Callable[[Assignment], bool]:
+    """Return whether an assignment may have an object to which another one refers.
+
+    An object of one target alone has its name: see `are_own`.
+    """
+    wanted = {
+        fault.with_words(file.words).wanted
+        for each in checked
+        for file in each.files
+        for fault in file.shown
+        if fault.wanted
+    }
+    if len(wanted) > MOST_WANTED:
+        return lambda _: True
+    return lambda assignment: any(assignment.target.name in identity for identity in wanted)
+
+
 @dataclass(frozen=True, slots=True)
 class ManifestJudgement:
     """All findings of a fleet's manifests, and the folders of all assignments that have one.
@@ -606,7 +627,8 @@ class _Cause:
     fault: ManifestFault
     first: Assignment
     related: tuple[Location, ...] = ()
-    folders: set[str] = field(default_factory=set)
+    places: set[tuple[str, str]] = field(default_factory=set)
+    """The environments and folders of the assignments."""
 
     @property
     def is_error(self) -> bool:
@@ -655,7 +677,7 @@ def judge_manifests(
             own, *related = value.placed(own) if value else (own,)
         if cause is None:
             cause = causes[key] = _Cause(name, own, assignment, tuple(related))
-        cause.folders.add(folder)
+        cause.places.add((assignment.target.environment, folder))
         if fails:
             message = _subject(name, by_name) + own.message
             faulty[folder] = Failure(message, own.where, own.advice, code=own.code)
@@ -677,7 +699,7 @@ def judge_manifests(
         for name in without
         if name not in with_objects and name in by_name
     )
-    folders = frozenset().union(*(cause.folders for cause in causes.values()))
+    folders = frozenset(folder for cause in causes.values() for _, folder in cause.places)
     return ManifestJudgement((*found, *leveled(notes, "note", "assignment")), folders, faulty)
 
 
@@ -788,7 +810,7 @@ def _subject(name: str, templates: Mapping[str, Template]) -> str:
 
 def _told(cause: _Cause, templates: Mapping[str, Template]) -> Problem:
     fault, example = cause.fault, cause.first
-    others = len(cause.folders) - 1
+    others = len(cause.places) - 1
     also = f"; also for {counted(others, 'other assignment')}" if others else ""
     return Problem(
         f"{_subject(cause.template, templates)}{fault.message} "

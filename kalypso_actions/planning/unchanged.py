@@ -34,7 +34,7 @@ from kalypso_actions.planning.assignment_rendering import (
     Folders,
     PlannedAssignment,
 )
-from kalypso_actions.planning.fleet_manifests import ManifestJudgement, are_own
+from kalypso_actions.planning.fleet_manifests import ManifestJudgement, are_own, wanted_of
 from kalypso_actions.platform_config import PlatformConfig
 
 
@@ -175,16 +175,21 @@ def _sharing(
 ) -> frozenset[str]:
     """Return the folders of cluster types with an object that is not that of one target alone.
 
-    Only when all of them are rendered is it known whether others have the same object.
+    Only when all of them are rendered is it known whether others have the same object. The same is
+    true of the folders with an object to which another assignment refers.
     """
+    assignments, rendered = list(assignments), list(rendered)
+    is_wanted = wanted_of(item.checked for item in rendered)
     cluster_types = {
         item.assignment.cluster_type.name
         for item in rendered
         if not are_own(item.assignment, item.checked)
     }
-    if not cluster_types:
-        return frozenset()
-    return frozenset(item.folder for item in assignments if item.cluster_type.name in cluster_types)
+    return frozenset(
+        item.folder
+        for item in assignments
+        if item.cluster_type.name in cluster_types or is_wanted(item)
+    )
 
 
 def _record(

@@ -61,6 +61,7 @@ from kalypso_actions.planning.fleet_manifests import (
     ManifestChecker,
     are_own,
     judge_manifests,
+    wanted_of,
 )
 from kalypso_actions.planning.merged_findings import settled
 from kalypso_actions.planning.plan import PlanOptions, layout_options
@@ -490,6 +491,9 @@ def _rendered(
 
     The results of the checks of manifests go to `checked`.
     """
+    start = len(checked)
+    own: list[tuple[Assignment, Checked]] = []
+    """Assignments whose objects are not computed unless another one may refer to them."""
     validator = ConfigValidator(platform_config)
     renderer = rendering.Renderer(fleet.environment, fleet.templates, options)
     checker = ManifestChecker(fleet.templates)
@@ -509,13 +513,17 @@ def _rendered(
             checked.append((assignment, of_first))
             if are_own(assignment, of_first):
                 alone = of_first._replace(joined=b"")
-                checked += ((other, alone) for other in alike[1:])
+                own += ((other, alone) for other in alike[1:])
             else:
                 checked += _checked(alike[1:], platform_config, renderer, checker)
             yield from ((other, outcome) for other in alike)
         elif not outcome.is_consequence and outcome.code not in _REPORTED:
             key = outcome.where, outcome.message
             failures.setdefault(key, outcome.problem_of(assignment))
+    is_wanted = wanted_of(each for _, each in checked[start:])
+    checked += (item for item in own if not is_wanted(item[0]))
+    wanted = (assignment for assignment, _ in own if is_wanted(assignment))
+    checked += _checked(wanted, platform_config, renderer, checker)
 
 
 def _checked(

@@ -18,6 +18,7 @@ from kalypso_actions.model.kinds import DeliveryRules, DeploymentTarget, Fleet
 from kalypso_actions.model.layout import README_FILE
 from kalypso_actions.model.object_ids import blob_id
 from kalypso_actions.model.tree import BaseTree
+from kalypso_actions.planning.manifest_references import UNMET
 from kalypso_actions.planning.plan import Plan, PlanOptions
 from kalypso_actions.planning.unchanged import UnchangedFolders, unchanged_folders
 from tests.breaks import breaks, turned
@@ -28,6 +29,7 @@ from tests.builders import (
     entry,
     fleet,
     policy,
+    selector,
     target,
     template,
 )
@@ -294,6 +296,37 @@ def test_an_expensive_assignment_renders_its_whole_registration(
     assert {folder.partition("/")[2] for folder in rendered(made)} == {"app1-web", "app5-web"}
     again = planned(other, written(made, base))
     assert {folder.partition("/")[2] for folder in rendered(again)} == {"app1-web", "app5-web"}
+
+
+@breaks(
+    "an object to which a rendered folder refers is sought in rendered folders alone",
+    turned("kalypso_actions.planning.unchanged._sharing", " or is_wanted(item)", ""),
+)
+def test_a_dependency_on_an_object_of_an_unchanged_folder() -> None:
+    """app0 has changed, and depends on app1 now, which only some of the cluster types have."""
+    depending = (
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n"
+        "metadata: {name: '{{ .DeploymentTargetName }}', namespace: flux-system}\n"
+        "spec:\n  interval: 5m\n  prune: true\n  sourceRef: {kind: GitRepository, name: apps}\n"
+        "  dependsOn: [{name: '{{ .Manifests.note }}'}]\n"
+    )
+    others = {"kalypso.io/manifests": "any"}
+    before = replace(
+        START,
+        policies=(
+            policy("everywhere", targets=selector(tier="t0")),
+            policy("some", targets=selector(tier="t1"), cluster_types=selector(region="r1")),
+        ),
+        templates=(
+            template("reconciler", depending),
+            template("namespace", "a: b\n", annotations=others),
+            template("config", CONFIG, annotations=others),
+        ),
+    )
+    base = written(planned(before, NOTHING), NOTHING)
+    after = replace(before, targets=(app(0, "app1-web"), *before.targets[1:]))
+    (warning,) = [w for w in planned(after, base).warnings if w.code == UNMET]
+    assert "(app0-web on bb)" in warning.message
 
 
 def test_verify_finds_a_file_that_differs_with_the_same_inputs() -> None:

@@ -11,6 +11,7 @@ from kalypso_actions.planning.fleet_checks.templates import (
     _misspelled_keys,
     check_templates,
 )
+from kalypso_actions.planning.validation import _rendered
 from kalypso_actions.rendering.template_lint import reversed_defaults, templated_value
 from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import Plane, edited, findings, shown, sound
@@ -302,3 +303,43 @@ def test_a_list_or_a_mapping_that_is_printed(text: str, value: str, words: str) 
 def test_a_list_that_is_written_or_walked(text: str) -> None:
     codes = [code for code, *_ in found(plane(text, '"[a, b]"'))]
     assert "template-collection-printed" not in codes
+
+
+DEPENDING = """\
+    - |
+      apiVersion: kustomize.toolkit.fluxcd.io/v1
+      kind: Kustomization
+      metadata: {name: '{{ .DeploymentTargetName }}', namespace: flux-system}
+      spec:
+        interval: 5m
+        prune: true
+        sourceRef: {kind: GitRepository, name: a}
+        dependsOn: [{name: NAME}]
+"""
+
+
+@breaks(
+    "an object of a target that is like another one does not exist",
+    turned(_rendered, "own if is_wanted(assignment)", "own if False"),
+)
+@pytest.mark.parametrize(("name", "expected"), [("boards-late", 1), ("boards-never", 0)])
+def test_a_dependency_on_an_object_of_another_cluster_type(name: str, expected: int) -> None:
+    """Also if the object is of a target that is like an earlier one: validate renders one alone."""
+    made = sound()
+    files = made["main"]["templates.yaml"].replace("kalypso.io/manifests: any", "a: b", 1)
+    flux, manifests, others = files.partition("    - 'namespace: {{ .Namespace }}'\n")
+    assert manifests
+    made["main"]["templates.yaml"] = flux + DEPENDING.replace("NAME", name) + others
+    made["app"]["workload.yaml"] += "".join(
+        f"    - {{name: {name}, environment: dev, labels: {{purpose: {purpose}}}, "
+        "manifests: {repo: r}}\n"
+        for name, purpose in (("base", "base"), ("late", "base"))
+    )
+    for kind, old, new in (("edge", "edge", "large"), ("policy", "test", "base")):
+        text = made["dev"][f"{kind}.yaml"].replace(f": {old}\n", f": {new}\n")
+        made["dev"][f"more-{kind}.yaml"] = text.replace("tests", "base").replace(
+            "size: edge", "size: large"
+        )
+    told = [item for item in findings(made).warnings if item.code == "manifest-reference-unmet"]
+    assert len(told) == expected
+    assert all("(boards-test on edge)" in item.message for item in told)
