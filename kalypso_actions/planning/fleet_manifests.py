@@ -670,6 +670,8 @@ def judge_manifests(
             continue
         value = values.of(assignment, name, fault, words) if values else None
         key = fault.where, fault.code, value.where if value else None
+        if value and value.is_refused:  # whichever Template prints it
+            key = value.where, fault.code, None
         cause, folder = causes.get(key), assignment.folder
         fails = fault.is_certain and not fault.wanted and folder not in faulty
         if cause is None or fails:

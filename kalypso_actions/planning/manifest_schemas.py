@@ -17,6 +17,7 @@ from typing import Any, Final
 from kalypso_actions.model.application import SchemaFault
 from kalypso_actions.model.documents import Path
 from kalypso_actions.model.nearest import misspelled, nearest
+from kalypso_actions.model.urls import split
 from kalypso_actions.planning.manifest_values import VALUE_INVALID, rule_words, rules_of
 
 REQUIRED: Final = "!"
@@ -188,7 +189,21 @@ def _pattern_faults(value: Any, pattern: str, path: Path) -> Iterator[SchemaFaul
     elif value and "$" not in value and not re.search(pattern, value):
         message = f"{value!r} is no duration" if is_duration else f"{value!r} is not {pattern}"
         fault = SchemaFault(path, message, code=VALUE_INVALID)
+        advice = advice or _url_advice(value, pattern)
         yield fault._replace(advice=advice) if advice else fault
+
+
+_SERVER: Final = re.compile(r"[\w-]+(\.[\w-]+)+/")
+"""The start of a URL without its scheme."""
+
+
+def _url_advice(text: str, pattern: str) -> str:
+    """Return advice for a URL without a scheme, such as `git@host:owner/name`; "" without one."""
+    if "://" not in pattern:
+        return ""
+    url = f"https://{text}" if _SERVER.match(text) else split(text).geturl()
+    schemes = " or ".join(f"{name}://" for name in re.findall(r"[a-z]+", pattern))
+    return f"write {url}" if re.search(pattern, url) else f"begin it with {schemes}"
 
 
 _QUANTITY: Final = re.compile(

@@ -354,6 +354,15 @@ def test_a_fault_of_a_value_stands_at_its_text_or_names_it(
     assert "a.yaml" in {finding.where.path, other.path}
 
 
+def test_a_refused_value_that_two_templates_print_is_told_once() -> None:
+    quota = QUOTA + "{{ .ConfigData.MB | quote }}\n"
+    other = quota.replace("name: a\n", "name: b\n").removeprefix(SPACE)
+    (problem,) = planned(namespace=quota, config=other, data={"MB": "2GB"}, options=STRICT).problems
+    assert problem.where
+    assert (problem.where.path, problem.where.line) == ("a.yaml", 2)
+    assert "namespace.yaml:20 prints MB" in problem.message
+
+
 SOURCE = (
     "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata:\n"
     "  name: {{ .DeploymentTargetName }}\n  namespace: flux-system\n"

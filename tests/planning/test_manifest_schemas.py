@@ -205,6 +205,20 @@ def test_a_mount_names_what_was_probably_meant() -> None:
     assert fault.message == f"there is no 'data' in {places}: did you mean date?"
 
 
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("git@git.test:acme/app", "write ssh://git@git.test/acme/app"),
+        ("git.test/acme/app", "write https://git.test/acme/app"),
+        ("../app", "begin it with http:// or https:// or ssh://"),
+    ],
+)
+def test_advice_on_a_url(url: str, advice: str) -> None:
+    body = {"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "GitRepository", **META}
+    (fault,) = schema_faults({**body, "spec": {"interval": "1m", "url": url}})
+    assert fault.advice == advice
+
+
 def test_advice_on_forms() -> None:
     faulty = {"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", **META}
     (duration,) = schema_faults({**faulty, "spec": {**FLUX, "interval": 5}})
