@@ -15,10 +15,17 @@ from kalypso_actions.model.kinds import Assignment
 from kalypso_actions.model.tree import TreeChanges
 from kalypso_actions.model.urls import web_page, without_secret
 from kalypso_actions.planning.assignment_rendering import PlannedAssignment
+from kalypso_actions.planning.config_checks import OF_MISSING_VALUES
 from kalypso_actions.planning.explanation import decision_entry
-from kalypso_actions.planning.merged_findings import told_once, without_causes
+from kalypso_actions.planning.fleet_checks.documents import FIELD_UNKNOWN
+from kalypso_actions.planning.merged_findings import (
+    told_once,
+    with_broken_schemas,
+    without_causes,
+)
 from kalypso_actions.planning.plan import Plan
 from kalypso_actions.planning.secret_texts import secret_texts
+from kalypso_actions.rendering import BROKEN_SCHEMA
 from kalypso_actions.report.comparison_entries import value_text
 from kalypso_actions.report.documents import PositionEntry, ProblemEntry, SourceEntry, Where
 from kalypso_actions.report.explain_document import DecisionEntry
@@ -142,6 +149,9 @@ class ReportCollection:
 
         `of_fleet` are the findings over all environments.
         """
+        known = {*of_fleet}
+        own = (item for found in self._found.values() for item in found)
+        of_fleet = [item for item in with_broken_schemas([*of_fleet, *own]) if item in known]
         with_texts = self._with_texts
         with_configurations = self._number_of_values <= MOST_VALUES
         assignments = self._assignments
@@ -176,7 +186,13 @@ class ReportCollection:
     ) -> ReportedEnvironmentEntry:
         """Add the findings of an environment that the fleet does not have, each cause once."""
         known = {*of_fleet}
-        own = [item for item in self._found[entry.environment] if item not in known]
+        causes = {item.where for item in of_fleet if item.code in {FIELD_UNKNOWN, BROKEN_SCHEMA}}
+        effects = {*OF_MISSING_VALUES, BROKEN_SCHEMA}
+        own = [
+            item
+            for item in self._found[entry.environment]
+            if item not in known and not (item.code in effects and item.where in causes)
+        ]
         own = without_causes(told_once(own), of_fleet)
         levels = {"warnings": of_level(own, "warning"), "problems": of_level(own, "error")}
         return entry.model_copy(update={key: self._findings(own) for key, own in levels.items()})

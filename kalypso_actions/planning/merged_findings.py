@@ -30,6 +30,7 @@ from kalypso_actions.model.tree import Snapshot
 from kalypso_actions.planning.fleet_checks import FleetScope, FleetView, check_fleet
 from kalypso_actions.planning.fleet_checks.documents import merge_field_faults
 from kalypso_actions.planning.plan import Plan
+from kalypso_actions.rendering import BROKEN_SCHEMA
 
 _File = tuple[str, str, str]
 
@@ -91,10 +92,12 @@ def settled(
     warnings are all known: there, an acknowledgement of nothing is a note.
     """
     acknowledgements = Acknowledgements(documents)
-    found = _without_effects_of_merges(found)
+    found = _without_effects_of_merges(with_broken_schemas(found))
     warnings = without_causes(of_level(found, "warning"), found)
     errors, warnings = merge_field_faults(of_level(found, "error"), warnings)
     errors = _missing_templates(errors)
+    told = {(item.message, item.where) for item in errors}
+    warnings = [item for item in warnings if (item.message, item.where) not in told]
     known = distinct((*warnings, *leveled(acknowledgements.problems, "warning")))
     remaining, acknowledged = acknowledgements.split(known)
     stale = leveled(acknowledgements.stale(judged_repositories), "note")
@@ -114,6 +117,32 @@ def told_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         key = (cause if is_assignment else finding.message, finding.where, finding.advice)
         alike.setdefault((finding.code, finding.level, finding.reason, *key), []).append(finding)
     return tuple(_with_number(same, "assignment") for same in alike.values())
+
+
+def with_broken_schemas(found: Sequence[Finding]) -> list[Finding]:
+    """Return the faults of ConfigSchemas, without the failures of assignments that follow.
+
+    The fault has the level and scope of what follows.
+    """
+    broken = [item for item in found if item.code == BROKEN_SCHEMA]
+    faults = {item.where: item for item in broken if item.message.startswith(_OF_SCHEMA)}
+    failed = {
+        item.where: item
+        for item in broken
+        if item.level == "error" and not item.message.startswith(_OF_SCHEMA)
+    }
+    return [
+        replace(item, level="error", scope=failed[item.where].scope)
+        if item is faults.get(item.where) and item.where in failed and item.level != "error"
+        else item
+        for item in found
+        if item.code != BROKEN_SCHEMA
+        or item.where not in faults
+        or item.message.startswith(_OF_SCHEMA)
+    ]
+
+
+_OF_SCHEMA: Final = "ConfigSchema "
 
 
 def _missing_templates(errors: Iterable[Finding]) -> list[Finding]:

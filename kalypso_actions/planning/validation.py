@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeVar
 
-from kalypso_actions import config_schemas, rendering
+from kalypso_actions import rendering
 from kalypso_actions.errors import (
     Diagnostics,
     Finding,
@@ -52,10 +52,12 @@ from kalypso_actions.planning.fleet_checks.branches import (
     unpinned_branches,
 )
 from kalypso_actions.planning.fleet_checks.documents import (
+    invalid_schemas,
     misspelled_keywords,
     schema_faults,
     unknown_types,
 )
+from kalypso_actions.planning.fleet_checks.policies import policy_on_main
 from kalypso_actions.planning.fleet_manifests import (
     Checked,
     ManifestChecker,
@@ -257,12 +259,7 @@ def _misplaced_kinds(
                 advice = "move it to the branch of the environment that it is for"
                 problem = Problem(message, document.where, advice, POLICY_MISPLACED)
                 diagnostics.warnings.append(problem)
-            for policy in branch.of(kinds.SchedulingPolicy):
-                message = f"SchedulingPolicy {policy.name!r} is on main: it places workloads in "
-                message += "every environment as soon as the commit is promoted there"
-                advice = "move it to the branches of the environments that it is for"
-                problem = Problem(message, policy.where, advice, "policy-on-main")
-                diagnostics.warnings.append(problem)
+            diagnostics.warnings += map(policy_on_main, branch.of(kinds.SchedulingPolicy))
             for cluster_type in branch.of(kinds.ClusterType):
                 message = f"ClusterType {cluster_type.name!r} is on main: every environment gets it"
                 advice = "move it to the branches of the environments that have such clusters"
@@ -298,11 +295,7 @@ def _policies(branch: _Branch) -> Iterator[Problem]:
 
 
 def _schemas(branch: _Branch) -> Iterator[Problem]:
-    for schema in branch.of(kinds.ConfigSchema):
-        fault = config_schemas.schema_fault(schema.schema)
-        if fault:
-            message = f"ConfigSchema {schema.name!r}: {fault.message}"
-            yield Problem(message, schema.at(fault.position), fault.advice, "schema-invalid")
+    yield from invalid_schemas(branch.of(kinds.ConfigSchema))
     targets = [*branch.of(kinds.DeploymentTarget)]
     for workload in branch.of(kinds.Workload):
         targets += workload.targets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -32,7 +33,12 @@ from kalypso_actions.platform_config.layers import (
     split_azure_key,
 )
 from kalypso_actions.platform_config.matching import NAMES, Label, labels_of, matched_labels
-from kalypso_actions.rendering import unknown_fields
+from kalypso_actions.rendering import (
+    BROKEN_SCHEMA,
+    is_builtin_config,
+    missing_template,
+    unknown_fields,
+)
 
 FIELD_UNKNOWN: Final = "template-field-unknown"
 CONTENT_TYPES: Final = frozenset({"", "sh", "yaml"})
@@ -67,11 +73,33 @@ def unknown_content_types(templates: Iterable[Template]) -> Iterator[Problem]:
 
 
 def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
-    """Report the fields of Templates that no target has, if all targets are known."""
-    if not scope.may_have_more_targets():
-        keys = {key for target in scope.all_targets for key in target.manifests}
-        for template in scope.fleet.templates:
-            yield from unknown_fields(template, keys)
+    """Report the fields of Templates that no target has; keys only if all targets are known."""
+    keys = {key for target in scope.all_targets for key in target.manifests}
+    known = None if scope.may_have_more_targets() else keys
+    for template in scope.fleet.templates:
+        yield from unknown_fields(template, known)
+
+
+def missing_templates(scope: FleetScope) -> Iterator[Problem]:
+    """Report the Templates that cluster types name and nobody has, if there are any Templates."""
+    names = {template.name for template in scope.fleet.templates}
+    for cluster_type in scope.fleet.cluster_types if names else ():
+        for field, name in (
+            ("reconciler", cluster_type.reconciler),
+            ("namespaceService", cluster_type.namespace_service),
+            ("configType", cluster_type.config_type),
+        ):
+            if name not in names and not (field == "configType" and is_builtin_config(name)):
+                yield missing_template(name, cluster_type, field, names)
+
+
+def invalid_schemas(schemas: Iterable[ConfigSchema]) -> Iterator[Problem]:
+    """Report ConfigSchemas that are no JSON Schema."""
+    for schema in schemas:
+        fault = schema_fault(schema.schema)
+        if fault:
+            message = f"ConfigSchema {schema.name!r}: {fault.message}"
+            yield Problem(message, schema.at(fault.position), fault.advice, BROKEN_SCHEMA)
 
 
 def merge_field_faults(
@@ -92,7 +120,7 @@ def merge_field_faults(
         for item in problems
     ]
     effects = {
-        item.where: item.message.partition(": ")[2] for item in remaining if item.code == NO_VALUE
+        item.where: _SUBJECT.sub("", item.message) for item in remaining if item.code == NO_VALUE
     }
     return advised, [
         _with_effect(item, effects)
@@ -101,6 +129,10 @@ def merge_field_faults(
         and not (item.code == NO_VALUE and item.where in advice)
         and not (item.code == KEY_UNSET and {item.where, *item.related} & advice.keys())
     ]
+
+
+_SUBJECT: Final = re.compile(r".*?Template '[^']+': ")
+"""The beginning of a message of a Template, also behind the names of environments."""
 
 
 def _with_effect(problem: Problem, effects: Mapping[Location | None, str]) -> Problem:

@@ -9,7 +9,12 @@ from typing import Final
 from kalypso_actions.errors import Diagnostics, Location, Problem
 from kalypso_actions.model import kinds
 from kalypso_actions.model.counts import MAX_LISTED, abbreviated, counted
-from kalypso_actions.model.kinds import ClusterType, LabelSelector, SchedulingPolicy
+from kalypso_actions.model.kinds import (
+    MAIN_BASE_REPO,
+    ClusterType,
+    LabelSelector,
+    SchedulingPolicy,
+)
 from kalypso_actions.model.nearest import misspelled, nearest
 from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
 from kalypso_actions.scheduling import CompiledPolicy, compile_policy
@@ -38,8 +43,29 @@ def check_policies(view: FleetView, diagnostics: Diagnostics) -> list[MeantPolic
             repaired = _check_targets(compiled, scopes, view, diagnostics)
             meant += (MeantPolicy(scope.environment, item) for scope in scopes for item in repaired)
     diagnostics.warnings += _equal(view)
+    diagnostics.warnings += _on_main(view)
     diagnostics.notes += _unselected_cluster_types(view)
     return meant
+
+
+def _on_main(view: FleetView) -> Iterator[Problem]:
+    for scope in view.scopes:
+        others = {name for kind, name in scope.own if kind == "BaseRepo"} - {MAIN_BASE_REPO}
+        if view.environments and not others:
+            yield from (
+                policy_on_main(item) for item in scope.fleet.policies if not scope.is_own(item)
+            )
+
+
+def policy_on_main(policy: SchedulingPolicy) -> Problem:
+    """Return the warning on a policy that is not on the branch of an environment."""
+    return Problem(
+        f"SchedulingPolicy {policy.name!r} is on main: it places workloads in every environment as "
+        "soon as the commit is promoted there",
+        policy.where,
+        "move it to the branches of the environments that it is for",
+        "policy-on-main",
+    )
 
 
 def _of_cluster_types(policy: CompiledPolicy, scopes: Scopes, view: FleetView) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from tests.git_repositories import git
 Finding = tuple[str, str, str]
 """The code, the file with the line, and the text."""
 
-ENVIRONMENT: Final = re.compile(r"^(dev|stage|dev, stage): ")
+ENVIRONMENT: Final = re.compile(r"^(?:(?:dev|stage|prod)(?:, |(?=:)))+: ")
 """ci and preview begin the text of a finding with the environments that have it."""
 
 FILE: Final = re.compile(r"(?:https?://\S+: )?(\S+\.yaml:\d+)(?: \(branch \w+\))?")
@@ -38,9 +38,19 @@ def found(*documents: dict[str, Any]) -> set[Finding]:
     }
 
 
+OF_EXAMPLES: Final = re.compile(
+    r" \([^()]+ on [^()]+\)$"  # an example, and the number of others
+    r"|(?<= )\d+ (?:file|assignment)s?(?= |$)"
+    r"|: '[^']+' writes '<no value>' into .*"
+    r"|^\S+ on \S+: | \(the same for \d+ other assignments?\)$"
+    r"|(?<=: Kustomization) '[^']+'"
+)
+"""Parts of messages that depend on the assignments, of which each command sees others."""
+
+
 def said(message: str) -> str:
-    """Return a text without the environments, and without the origin of the files in it."""
-    return FILE.sub(r"\1", ENVIRONMENT.sub("", message))
+    """Return a text without the environments and examples, and without the origin of its files."""
+    return OF_EXAMPLES.sub("", FILE.sub(r"\1", ENVIRONMENT.sub("", message)))
 
 
 def place(where: dict[str, Any] | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from typing import Final
 
 import pytest
@@ -17,6 +18,7 @@ from kalypso_actions.model.promotion_policy import POLICY_API, POLICY_FILE, POLI
 from tests.commands.chain import ci_runs, documents, previews, proposals
 from tests.commands.chain.findings import Finding, found, local, of_chain
 from tests.commands.chain.organisation import CONTROL_PLANE, ENVIRONMENTS, GITOPS, Organisation
+from tests.commands.chain.random_planes import RandomPlane
 
 API: Final = "apiVersion: scheduler.kalypso.io/v1alpha1\n"
 
@@ -130,6 +132,28 @@ def test_the_seven_commands_tell_the_same(acme: Organisation, seed: int) -> None
     assert known_to_diff(acme) == len(expected)
 
 
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 7))]
+)
+def test_random_control_planes(acme: Organisation, seed: int) -> None:
+    """Faults stand on any branches; a change of one branch adds more."""
+    plane = RandomPlane.drawn(random.Random(seed))
+    plane.found(acme)
+    before = found(local(acme, "validate"))
+    number = previews.propose(acme, plane.change, base=plane.changed)
+    preview = of_chain(previews.run(acme).document)
+    acme.merge(number, CONTROL_PLANE)
+    told = {"ci": of_chain(ci_runs.run(acme, dry_run="true").document)}
+    for name in plane.environments:
+        proposals.promote(acme, acme.head("main") or "", name)
+    told |= told_locally(acme, plane.environments)
+    expected = told["validate"]
+    assert {name: each ^ expected for name, each in told.items() if each != expected} == {}
+    assert expected - before <= preview
+    # A fault that stands may be new for an assignment that the change adds.
+    assert {where for _, where, _ in preview} <= {where for _, where, _ in expected}
+
+
 def test_faults_of_main(acme: Organisation) -> None:
     """The objects of main are judged over all environments; schedule looks at one alone."""
     files: dict[str, str | bytes | None] = {
@@ -226,11 +250,13 @@ def test_a_gitops_branch_that_does_not_exist(
     assert local(acme, "validate")["warnings"] == []
 
 
-def told_locally(acme: Organisation) -> dict[str, set[Finding]]:
+def told_locally(
+    acme: Organisation, environments: Sequence[str] = ENVIRONMENTS
+) -> dict[str, set[Finding]]:
     report = local(acme, "report", "--out", acme.folder / "report")
     return {
         "validate": found(local(acme, "validate")),
-        "render": found(local(acme, "render", "dev"), local(acme, "render", "stage")),
+        "render": found(*(local(acme, "render", name) for name in environments)),
         "report": found(report, *report["environments"]),
     }
 
