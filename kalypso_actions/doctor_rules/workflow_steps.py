@@ -381,15 +381,34 @@ SHARED_OPTIONS: Final = (
 
 
 def _differing_options(steps: Sequence[_Step], actions: Actions) -> Iterator[Finding]:
-    """Report options of ci and preview that schedule has not: they check another result."""
+    """Report options of ci and preview that schedule has not: they check another result.
+
+    Where schedule alone gives another value than several others, the finding stands there.
+    """
     for name in SHARED_OPTIONS:
         of_schedule = [step for step in steps if step.action == "schedule"]
         values = {_option(step, name, actions) for step in of_schedule}
         wanted = values.pop() if len(values) == 1 else None
-        for step in steps if wanted is not None else ():
-            given = _option(step, name, actions) if step.action in {"ci", "preview"} else None
-            if given is None or given == wanted or EXPRESSION_START in f"{given}{wanted}":
-                continue
+        others = [
+            (step, given)
+            for step in steps
+            if step.action in {"ci", "preview"}
+            and (given := _option(step, name, actions)) is not None
+            and wanted is not None
+            and given != wanted
+            and EXPRESSION_START not in f"{given}{wanted}"
+        ]
+        if others[1:] and len({given for _, given in others}) == 1 and _is_given(of_schedule, name):
+            step, names = of_schedule[0], " and ".join(sorted({each.action for each, _ in others}))
+            yield step.file.finding(
+                f"schedule alone has {name}: {wanted}; {names} check with "
+                f"{others[0][1] or 'the default'}",
+                step.inputs[name][1],
+                f"remove it, or write it for {names}, too{EFFECTS.get(name, '')}",
+                INPUT,
+            )
+            continue
+        for step, given in others:
             shown = [each or "the default" for each in (given, wanted)]
             yield step.file.finding(
                 f"{step.action} checks with {name}: {shown[0]}, but schedule has {shown[1]}",
@@ -398,6 +417,18 @@ def _differing_options(steps: Sequence[_Step], actions: Actions) -> Iterator[Fin
                 + f", or change {name} of schedule: the files get what schedule has",
                 INPUT,
             )
+
+
+EFFECTS: Final = {
+    "namespace-scheme": ": it renames all namespaces, and clusters delete the old ones with all "
+    "that is in them",
+    "config-file": ": it renames the files of all assignments",
+}
+"""What follows if schedule gets another value of an option."""
+
+
+def _is_given(steps: Sequence[_Step], name: str) -> bool:
+    return bool(steps) and all(name in step.inputs for step in steps)
 
 
 def _option(step: _Step, name: str, actions: Actions) -> str | None:
