@@ -147,7 +147,12 @@ def _check(inputs: CiInputs, context: CommandContext, main: str, commit: str) ->
         context.runtime.log(f"Rendering {environment.name} with {commit[:7]}")
         checked.append(_without_known(checks.check(environment), problems, findings.warnings))
     view = _view(checked, environments)
-    fleet = check_fleet(view)
+    of_environments = {
+        (item.message, item.where) for each in checked for item in (*each.problems, *each.known)
+    }
+    fleet = [
+        item for item in check_fleet(view) if (item.message, item.where) not in of_environments
+    ]
     own_warnings = {item.name: without_causes(item.warnings, fleet) for item in checked}
     errors = tuple(without(of_level(fleet, "error"), problems))
     # No commit of main makes what stands on an environment's own branch.

@@ -15,6 +15,7 @@ from kalypso_actions.gitops.own_files import (
     record_paths,
 )
 from kalypso_actions.gitops.preserved_folders import PreservedFolders
+from kalypso_actions.model.counts import counted
 from kalypso_actions.model.documents import FILE_MODE, FileEntry
 from kalypso_actions.model.layout import (
     PLACEMENTS_FILE,
@@ -248,20 +249,23 @@ def _collisions(files: Mapping[str, FileContent], base: BaseTree) -> Iterator[Pr
 
 
 def _misplaced(base: BaseTree) -> Iterator[Problem]:
-    """Yield problems for a tree at the root: upstream ignores a GitOpsRepo's path."""
-    if not base.path:
-        return
-    for path, entry in sorted(base.entries.items()):
-        top, _, name = path.partition("/")
-        if name == README_FILE and entry.object_id == README_ID and top != base.path:
-            yield Problem(
-                f"the GitOpsRepo names the path {base.path!r}, but the cluster type folder {top!r} "
-                "stands at the root",
-                Location(base.repository, path),
-                f"move the cluster type folders and .github/tracking below {base.path!r}, or set "
-                "the GitOpsRepo's path to '.'",
-                "gitops-path-misplaced",
-            )
+    """Yield a problem for a tree at the root: upstream ignores a GitOpsRepo's path."""
+    tops = [
+        top
+        for path, entry in sorted(base.entries.items() if base.path else ())
+        for top, _, name in [path.partition("/")]
+        if name == README_FILE and entry.object_id == README_ID and top != base.path
+    ]
+    if tops:
+        others = f" (and {counted(len(tops) - 1, 'other')})" if tops[1:] else ""
+        yield Problem(
+            f"the GitOpsRepo names the path {base.path!r}, but the cluster type folder {tops[0]!r}"
+            f"{others} stands at the root",
+            Location(base.repository, f"{tops[0]}/{README_FILE}"),
+            f"move the cluster type folders and .github/tracking below {base.path!r}, or set "
+            "the GitOpsRepo's path to '.'",
+            "gitops-path-misplaced",
+        )
 
 
 def _in_the_way(base: BaseTree, path: str, fault: str) -> Problem:

@@ -22,7 +22,7 @@ from kalypso_actions.report.documents import (
 )
 from kalypso_actions.report.terminal import NO_FILES, Files, print_findings, print_line
 
-UNCHECKED: Final = frozenset({"registration-unread", "templates-unchecked"})
+UNCHECKED: Final = frozenset({"environment-unjudged", "registration-unread", "templates-unchecked"})
 """Notes that always appear, because the result covers less than it seems."""
 
 OF_GITOPS_TREES: Final = (

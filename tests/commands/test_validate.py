@@ -141,13 +141,15 @@ def test_old_copies_of_environments_on_their_branches_do_not_count(planes: Path)
         "no SchedulingPolicy selects the cluster type 'spare'",
         "Template 'flux': 'ne .Environment \"prod\"' compares .Environment with 'prod', which it is "
         "for no assignment",
+        "what main has for 'stage' is not judged: the branch was not read",
     ]
 
 
 def test_an_environment_that_nothing_leads_to_is_a_note(planes: Path) -> None:
     code, document = validate(planes / "main")
-    (note,) = [item for item in document["notes"] if item["code"] != "template-unquoted"]
+    note, unread = [item for item in document["notes"] if item["code"] != "template-unquoted"]
     assert (code, messages(document), messages(document, "warnings")) == (0, [], [])
+    assert unread["code"] == "environment-unjudged"
     assert note["message"].startswith("no other Environment names 'stage' as next")
     assert note["where"]["path"] == ".environments/stage.yaml"
     assert "kalypso.io/next-environment: stage" in note["advice"]
@@ -166,10 +168,10 @@ def test_notes_are_counted_and_shown_with_an_option(planes: Path, option: str) -
     done = start("validate", planes / "main", *filter(None, [option]))
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    counts = "of 1 branch: 0 problems, 0 warnings, 3 notes"
+    counts = "of 1 branch: 0 problems, 0 warnings, 4 notes"
     shows = option in {"--verbose", "--notes"}
     assert lines[-1].endswith(counts if shows else f"{counts}: --notes shows more")
-    assert len(lines) == (14 if shows else 1)
+    assert len(lines) == (19 if shows else 2)
     assert (f"note {planes}/main/.environments/stage.yaml:1:1: " in done.stdout) is shows
     assert "git" not in done.stderr
 

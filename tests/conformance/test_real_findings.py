@@ -18,6 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 NOTES: Mapping[str, Mapping[tuple[str, str], str]] = {
     OLD.name: {
+        ("environment-unjudged", ".environments/stage.yaml"): "its branch is not given",
         ("environment-unreached", ".environments/stage.yaml"): (
             "upstream names the next environment in a variable, not in an annotation"
         ),

@@ -226,10 +226,10 @@ def test_a_tree_below_a_path() -> None:
 
 
 def test_a_tree_at_the_root_while_the_path_says_otherwise() -> None:
-    (problem, _) = changes(base(TREE, path="fleet")).problems
+    (problem,) = changes(base(TREE, path="fleet")).problems
     assert problem.message == (
-        "the GitOpsRepo names the path 'fleet', but the cluster type folder 'large' stands at the "
-        "root"
+        "the GitOpsRepo names the path 'fleet', but the cluster type folder 'large' (and 1 "
+        "other) stands at the root"
     )
 
 

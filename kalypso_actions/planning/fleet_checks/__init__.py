@@ -42,4 +42,5 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
     found.notes += documents.unset_properties(view)
     found.notes += documents.other_keywords(view)
     found.warnings += view.faults
+    found.notes += view.unjudged()
     return tuple(distinct(found.findings))

@@ -33,7 +33,7 @@ from kalypso_actions.planning.fleet_checks.repositories import (
     repo_of,
     unpinned_base_repo,
 )
-from kalypso_actions.planning.fleet_checks.scope import FleetScope, FleetView
+from kalypso_actions.planning.fleet_checks.scope import NO_BASE, NO_BRANCH, FleetScope, FleetView
 from kalypso_actions.planning.registrations import faulty_heads, registration_reading
 
 
@@ -105,7 +105,13 @@ class ControlPlaneBranches:
         ]
         diagnostics.notes += _unread(scopes, registered)
         is_complete = bool(scopes) and len(scopes) == len(self.environments)
-        return FleetView(tuple(scopes), self.environments, is_complete)
+        # Why an environment that was read has no scope is told by a problem, but for this.
+        unread = {
+            name: NO_BRANCH if own is None else NO_BASE
+            for name in self.environments
+            if (own := self.own.get(name)) is None or {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO}
+        }
+        return FleetView(tuple(scopes), self.environments, is_complete, unread=unread)
 
 
 def _main(readings: Sequence[Reading]) -> Reading | None:

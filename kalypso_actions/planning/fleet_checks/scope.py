@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from kalypso_actions.errors import Problem
 from kalypso_actions.fleet.assembly import Branch, assemble
@@ -195,13 +195,27 @@ class FleetView:
     """The fleets of environments that are checked together.
 
     `environments` are the Environments of main by name; None if main was not read. `is_complete`
-    tells whether each Environment has a scope; `faults` tell why some have none.
+    tells whether each Environment has a scope; `faults` tell why some have none, and `unread` are
+    the names of those of which documents were not read, with the reason.
     """
 
     scopes: tuple[FleetScope, ...]
     environments: Mapping[str, Environment] | None = None
     is_complete: bool = False
     faults: tuple[Problem, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    def unjudged(self) -> Iterator[Problem]:
+        """Yield a note on the environments of which documents were not read, for each reason."""
+        environments = self.environments or {}
+        for reason in dict.fromkeys(self.unread.values()):
+            names = [name for name, each in self.unread.items() if each == reason]
+            yield Problem(
+                f"what main has for {' and '.join(map(repr, names))} is not judged: {reason}",
+                environments[names[0]].where,
+                "name all branches, or the repository, so that the branches are found",
+                "environment-unjudged",
+            )
 
     def judged(
         self, resources: Callable[[Fleet], Iterable[Resource]]
@@ -240,7 +254,28 @@ def fleet_view(
     scope = scope_of(fleet, snapshot)
     if scope is None or environments is None:
         return FleetView((scope,) if scope else ())
-    return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults)
+    unread = unread_environments(names, scopes, faults, others)
+    return FleetView((scope, *scopes), environments, len(scopes) == len(names), faults, unread)
+
+
+NO_BASE: Final = "a base repository was not read"
+NO_BRANCH: Final = "the branch was not read"
+
+
+def unread_environments(
+    names: Iterable[str],
+    scopes: Iterable[FleetScope],
+    faults: Iterable[Problem],
+    others: Mapping[str, Reading],
+) -> dict[str, str]:
+    """Return why environments have neither a scope nor a fault; `others` are the branches read."""
+    known = {scope.environment for scope in scopes}
+    faulty = {item.where.branch for item in faults if item.where}
+    return {
+        name: NO_BASE if name in others else NO_BRANCH
+        for name in names
+        if name not in known and not (name in others and others[name].revision.branch in faulty)
+    }
 
 
 def other_scopes(

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.planning.fleet_checks import FleetView
+from tests.breaks import breaks, turned
 from tests.planning.fleet_checks.control_planes import edited, environment, findings, shown, sound
+
+BASE_REPO = sound()["dev"]["base-repo.yaml"]
 
 
 def test_a_sound_control_plane_has_no_findings() -> None:
@@ -354,6 +358,33 @@ def test_a_cluster_type_that_one_environment_has_renamed() -> None:
     everywhere = edited(renamed, "stage/edge.yaml", "name: edge", "name: edging")
     (warning,) = [w for w in findings(everywhere).warnings if w.code == "config-unmatched"]
     assert "did you mean cluster-type: edging?" in warning.advice
+
+
+@breaks(
+    "an environment that was not read is named",
+    turned(FleetView.unjudged, "self.unread.values()", "()"),
+)
+@pytest.mark.parametrize(
+    ("stage", "reason"),
+    [
+        (None, "the branch was not read"),
+        (BASE_REPO.replace("name: main", "name: extra"), "a base repository was not read"),
+    ],
+    ids=["no branch", "no base repository"],
+)
+def test_an_environment_that_was_not_read(stage: str | None, reason: str) -> None:
+    plane = sound()
+    if stage is None:
+        del plane["stage"]
+    else:
+        plane["stage"]["extra.yaml"] = stage
+    diagnostics = findings(plane)
+    (note,) = [item for item in diagnostics.notes if item.code == "environment-unjudged"]
+    assert note.where
+    assert (note.where.path, note.message) == (
+        "stage.yaml",
+        f"what main has for 'stage' is not judged: {reason}",
+    )
 
 
 def test_unread_objects_have_no_findings() -> None:
