@@ -29,6 +29,10 @@ VERSIONS: Final = "workflow-versions-differ"
 MOST_FILES: Final = 256
 """The number of Kalypso's workflow files to remember; fifty environments have a hundred."""
 
+MOST_BRACKETS: Final = 100
+"""The depth of lists and mappings in brackets; a matrix of jobs has four."""
+TOO_DEEP: Final = "its lists and mappings are nested too deeply"
+
 
 @dataclass(frozen=True, slots=True)
 class WorkflowFile:
@@ -61,13 +65,22 @@ class WorkflowFile:
         return pairs(get(self.root, "jobs"))
 
 
+class _Loader(yaml.SafeLoader):
+    """Reads no deep lists and mappings in brackets: PyYAML needs the square of their depth."""
+
+    def fetch_flow_collection_start(self, token: type[yaml.Token]) -> None:
+        if self.flow_level > MOST_BRACKETS:
+            raise yaml.YAMLError(TOO_DEEP)
+        super().fetch_flow_collection_start(token)
+
+
 @lru_cache(maxsize=MOST_FILES)
 def composed(text: str) -> yaml.Node | None:
     """Return the nodes of a workflow file; each rule asks for them. Raises YAMLError."""
     try:
-        node: yaml.Node | None = yaml.compose(text, Loader=yaml.SafeLoader)
+        node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
     except RecursionError as error:
-        raise yaml.YAMLError("its lists and mappings are nested too deeply") from error
+        raise yaml.YAMLError(TOO_DEEP) from error
     return node
 
 
