@@ -25,9 +25,9 @@ POSITIONS: Final = {
 """The position of the code among the arguments of a call."""
 
 
-def codes_in(file: Path) -> Iterator[str]:
+def codes_in(module: ast.Module) -> Iterator[str]:
     """Return the codes that a module gives to problems."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(module):
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", "") or getattr(node.func, "attr", "")
             position = POSITIONS.get(name, len(node.args))
@@ -50,24 +50,25 @@ def modules() -> Iterator[Path]:
 
 
 @cache
-def used_codes() -> dict[str, str]:
-    """Return the modules of the package by the codes that they use."""
-    return {
-        code: str(file.relative_to(ROOT))
-        for file in modules()
-        for code in codes_in(file)
-        if NAME.fullmatch(code)
-    }
+def used() -> tuple[dict[str, str], set[str]]:
+    """Return the modules of the package by the codes that they use, and all texts in them."""
+    codes: dict[str, str] = {}
+    named: set[str] = set()
+    for file in modules():
+        module = ast.parse(file.read_text(encoding="utf-8"))
+        place = str(file.relative_to(ROOT))
+        codes |= dict.fromkeys(filter(NAME.fullmatch, codes_in(module)), place)
+        named.update(texts([module]))
+    return codes, named
 
 
 def test_every_code_of_the_package_is_in_the_table() -> None:
     codes = problem_codes()
-    assert {code: file for code, file in used_codes().items() if code not in codes} == {}
+    assert {code: file for code, file in used()[0].items() if code not in codes} == {}
 
 
 def test_every_code_of_the_table_is_used() -> None:
-    named = {text for file in modules() for text in texts([ast.parse(file.read_text())])}
-    assert problem_codes().keys() - named == set()
+    assert problem_codes().keys() - used()[1] == set()
 
 
 def test_codes_are_unique() -> None:
