@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 CHUNK: Final = 500
@@ -62,13 +63,23 @@ def read_line_log(run: Callable[..., bytes], commit: str, after: str = "") -> Li
 
 
 def _changes(run: Callable[..., bytes], rows: Sequence[Sequence[str]]) -> Iterator[CommitLines]:
-    """Yield the changed lines of commits, which are given with their first parents."""
-    for start in range(0, len(rows), CHUNK):
-        chunk = rows[start : start + CHUNK]
-        request = "".join(f"{' '.join(row)}\n" for row in chunk).encode()
-        changes = parse_diffs(run(*DIFF_TREE, stdin=request))
-        for commit_id, *_ in chunk:
-            yield CommitLines(commit_id, changes.get(commit_id, {}))
+    """Yield the changed lines of commits, which are given with their first parents.
+
+    While a chunk is used, git compares the next one.
+    """
+    chunks = [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
+
+    def compare(chunk: Sequence[Sequence[str]]) -> bytes:
+        return run(*DIFF_TREE, stdin="".join(f"{' '.join(row)}\n" for row in chunk).encode())
+
+    with ThreadPoolExecutor(1) as git:
+        compared = [git.submit(compare, chunk) for chunk in chunks[:1]]
+        for number, chunk in enumerate(chunks, start=1):
+            output = compared.pop().result()
+            compared += [git.submit(compare, each) for each in chunks[number : number + 1]]
+            changes = parse_diffs(output)
+            for commit_id, *_ in chunk:
+                yield CommitLines(commit_id, changes.get(commit_id, {}))
 
 
 def parse_diffs(output: bytes) -> Mapping[str, Mapping[str, ChangedLines]]:
