@@ -300,7 +300,7 @@ def test_an_expensive_assignment_renders_its_whole_registration(
 
 @breaks(
     "an object to which a rendered folder refers is sought in rendered folders alone",
-    turned("kalypso_actions.planning.unchanged._sharing", " or is_wanted(item)", ""),
+    turned("kalypso_actions.planning.unchanged._sharing", "is_wanted(item)", "False"),
 )
 def test_a_dependency_on_an_object_of_an_unchanged_folder() -> None:
     """app0 has changed, and depends on app1 now, which only some of the cluster types have."""

@@ -320,7 +320,7 @@ DEPENDING = """\
 
 @breaks(
     "an object of a target that is like another one does not exist",
-    turned(_rendered, "own if is_wanted(assignment)", "own if False"),
+    turned(_rendered, "is_wanted(assignment)", "False"),
 )
 @pytest.mark.parametrize(("name", "expected"), [("boards-late", 1), ("boards-never", 0)])
 def test_a_dependency_on_an_object_of_another_cluster_type(name: str, expected: int) -> None:
