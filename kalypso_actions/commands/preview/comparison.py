@@ -18,15 +18,15 @@ from kalypso_actions.commands.preview.reading import (
 from kalypso_actions.commands.shared.policy_entry import closed_by
 from kalypso_actions.comparison import Mask
 from kalypso_actions.comparison.differences import new_findings
-from kalypso_actions.errors import Diagnostics, Finding, Problem, of_level
+from kalypso_actions.errors import Diagnostics, Finding, Problem, leveled, of_level
 from kalypso_actions.inputs.chain import PreviewInputs
 from kalypso_actions.model.differences import Comparison, MaskedComparison
 from kalypso_actions.model.documents import Reading
 from kalypso_actions.model.entry_points import DEFAULT_SCHEDULER
 from kalypso_actions.model.processes import Progress
 from kalypso_actions.model.tree import Snapshot
-from kalypso_actions.planning.fleet_checks import FleetScope
-from kalypso_actions.planning.fleet_checks.scope import other_scopes
+from kalypso_actions.planning.fleet_checks import FleetScope, FleetView
+from kalypso_actions.planning.fleet_checks.scope import NO_BRANCH, other_scopes
 from kalypso_actions.planning.merged_findings import at_newer, fleet_findings
 from kalypso_actions.planning.plan import PlanOptions
 from kalypso_actions.planning.plan_pair import PlanPair, plan_pair
@@ -169,6 +169,8 @@ def compare(
         before, after = _of_change(before, after, branch.change.branch)
     documents = Compared(_new("", before, after))
     notes, _ = new_findings(*(_without_effect(side) for side in (before, after)))
+    unjudged = FleetView((), branch.declared[1], unread=dict.fromkeys(branch.unread, NO_BRANCH))
+    notes = (*notes, *leveled(unjudged.unjudged(), "note"))
     return ComparedBranch(documents, tuple(environments), branch.before, branch.after, notes)
 
 

@@ -253,6 +253,12 @@ class BranchSides:
     others: Mapping[str, Reading] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
 
+    @property
+    def unread(self) -> list[str]:
+        """The environments that are not compared, and whose branches were not read."""
+        known = {item.name for item in self.environments} | self.others.keys()
+        return [name for name in self.declared[1] if name not in known]
+
     def newer(self, branch: str, one: str, other: str) -> str:
         """Return the only one of two files of the changed branch that the change has; else ""."""
         changed = self.changed & {one, other} if branch == self.change.branch else ()

@@ -425,6 +425,17 @@ def test_faults_of_the_base_do_not_make_known_findings_new(acme: Organisation) -
     assert "**Not everything was compared:**" in comment
 
 
+def test_environments_that_a_preview_does_not_look_at(acme: Organisation) -> None:
+    propose(acme, setting("two"))
+    (note,) = document(run(acme, environments="dev")).notes
+    assert note.code == "environment-unjudged"
+    assert note.message == "what main has for 'stage' is not judged: the branch was not read"
+    acme.reset("stage", None)
+    propose(acme, {"notes.txt": "new"}, base="dev", head="other")
+    (note,) = document(run(acme)).notes
+    assert note.code == "environment-unjudged"
+
+
 def test_a_registration_whose_application_runs_nowhere(acme: Organisation) -> None:
     """It looks fine in the very pull request that registers it."""
     narrow = documents.policy().replace("{}", "{matchLabels: {workload: shop}}", 1)
