@@ -132,7 +132,7 @@ class Diagnostics:
         found = self._by_level.items()
         return tuple(item for level, each in found for item in leveled(each, level))
 
-    def extend(self, findings: Iterable[Finding]) -> None:
+    def add_by_level(self, findings: Iterable[Finding]) -> None:
         """Add findings by their levels."""
         for finding in findings:
             self._by_level[finding.level].append(finding)

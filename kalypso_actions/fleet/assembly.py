@@ -69,7 +69,7 @@ def assemble(
                 merged[key] = defined
     of_own = _parse_branch(own, diagnostics)
     documents = (defined.document for defined in of_own.values())
-    diagnostics.extend(overrides(environment, documents, of_bases))
+    diagnostics.add_by_level(overrides(environment, documents, of_bases))
     merged |= of_own
     assembled = _fleet(environment, (defined.resource for defined in merged.values()))
     diagnostics.warnings += registrations_named_as_bases(

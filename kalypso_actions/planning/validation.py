@@ -204,7 +204,7 @@ def validate_branches(
         diagnostics.warnings += _early_environments(branch, environments)
     _references(branches, diagnostics)
     _misplaced_kinds(branches, control_plane, diagnostics)
-    diagnostics.extend(_overridden(of_environments, others, control_plane))
+    diagnostics.add_by_level(_overridden(of_environments, others, control_plane))
     diagnostics.warnings += registrations_named_as_bases(
         (item for branch in branches for item in branch.of(kinds.WorkloadRegistration)),
         (base for branch in branches for base in branch.of(kinds.BaseRepo)),
@@ -216,7 +216,7 @@ def _parse(reading: Reading, diagnostics: Diagnostics) -> _Branch:
     diagnostics.problems += reading.problems
     diagnostics.warnings += reading.warnings
     for scheduler in installed_schedulers() if reading.placements else ():
-        diagnostics.extend(scheduler.check(reading.placements))
+        diagnostics.add_by_level(scheduler.check(reading.placements))
     diagnostics.problems += reading.policy.problems
     branch = _Branch(reading)
     for document in reading.documents:
@@ -434,7 +434,7 @@ def _try_rendering(view: FleetView, options: PlanOptions, now: datetime | None) 
         return configs[assignment.target.environment].config_of(assignment)
 
     judgement = judge_manifests(checked, templates.values(), options.manifests, config_of)
-    found.extend(judgement.findings)
+    found.add_by_level(judgement.findings)
     gaps = rendering.value_gaps(rendered, [*templates.values()], config_of)
     if view.scopes:
         gaps = reads.findings(unset, gaps)

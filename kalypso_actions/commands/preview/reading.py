@@ -387,7 +387,7 @@ def _add_workflow_faults(
 
     main = workflows(change.main, commit if change.is_main else change.head_of_main)
     own = () if change.is_main else (workflows(change.branch, commit),)
-    found.extend(distinct(faults_of_branches(main, own, branches)))
+    found.add_by_level(distinct(faults_of_branches(main, own, branches)))
 
 
 def _names(given: Collection[str], known: Iterable[str]) -> list[str]:
