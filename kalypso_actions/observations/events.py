@@ -21,6 +21,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from kalypso_actions.model.cluster_reports import cluster_name
 from kalypso_actions.observations.desired import behind_since, clusters_behind
+from kalypso_actions.observations.real import is_failing
 from kalypso_actions.observations.record import (
     DesiredLine,
     ObservationRecord,
@@ -166,15 +167,16 @@ def _cluster_events(
 
 def _kinds(known: RealLine | None, line: RealLine) -> Iterator[EventKind]:
     was = known.status if known else ""
+    was_failing = known is not None and is_failing(known)
     if line.status == "gone":
         if known and was != "gone":
             yield "gone"
         return
     if was == "gone":
         yield "returned"
-    if line.status == "failure" and was != "failure":
+    if line.status == "failure" and not was_failing:
         yield "began-failing"
-    if was == "failure" and line.status == "success":
+    if was_failing and line.status == "success":
         yield "recovered"
     if line.relation == "off" and (known is None or was == "gone" or known.relation != "off"):
         yield "off"

@@ -16,6 +16,9 @@ from kalypso_actions.observations.record import STATUSES, RealLine, Standing, St
 GONE_STAYS: Final = timedelta(days=30)
 """How long a cluster that is gone keeps its line; Azure's rows linger for 30 hours."""
 
+AFTER_FAILURE: Final = "after a failure: "
+"""The beginning of the reason of what has not been well since a failure, such as a new try."""
+
 NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 Ancestry = Literal["same", "ancestor", "descendant", "none", "unknown"]
@@ -119,6 +122,13 @@ def _rank(seen: Seen) -> tuple[datetime, int, str, str]:
     return seen.reported or NEVER, STATUSES.index(seen.status), seen.content, seen.commit
 
 
+def is_failing(line: RealLine) -> bool:
+    """Return whether a configuration has failed, and has not been well since."""
+    return line.status == "failure" or (
+        line.status not in {"success", "gone"} and line.reason.startswith(AFTER_FAILURE)
+    )
+
+
 def _line(line: RealLine | None, seen: Seen, at: datetime, last_look: datetime | None) -> RealLine:
     """Return the line of an object that was seen; its relation is that of the line before."""
     is_same = line is not None and (line.content, line.status) == (seen.content, seen.status)
@@ -134,8 +144,17 @@ def _line(line: RealLine | None, seen: Seen, at: datetime, last_look: datetime |
         relation="unknown",
         since=_began(seen, at, last_look),
         reported=seen.reported,
-        reason="" if seen.status == "success" and seen.content else seen.reason,
+        reason=_reason(line, seen),
     )
+
+
+def _reason(line: RealLine | None, seen: Seen) -> str:
+    """Return why an object has its status; a new try without a reason has that of the failure."""
+    if seen.status == "success" and seen.content:
+        return ""
+    if line is None or seen.status in {"success", "failure"} or not is_failing(line):
+        return seen.reason
+    return AFTER_FAILURE + (seen.reason or line.reason.removeprefix(AFTER_FAILURE))
 
 
 def _related(line: RealLine, wanted: Mapping[str, Wanted]) -> RealLine:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kalypso_actions.observations.drift import drift
-from kalypso_actions.observations.events import Thresholds, due, events_between
+from kalypso_actions.observations.events import Thresholds, _kinds, due, events_between
 from kalypso_actions.observations.record import (
     Observation,
     ObservationRecord,
@@ -57,6 +57,40 @@ def test_a_cluster_behind_is_told_once(
     looks: list[tuple[int, str, str]], minutes: list[int]
 ) -> None:
     assert told_behind((0, "a", "a"), (10, "b", "a"), *looks) == minutes
+
+
+@breaks(
+    "a cluster that tries again has not recovered, and fails no second time",
+    turned(_kinds, "is_failing(known)", "was == 'failure'"),
+)
+@pytest.mark.parametrize(
+    ("statuses", "events"),
+    [
+        ("success failure success", ["began-failing", "recovered"]),
+        ("success failure in_progress success", ["began-failing", "recovered"]),
+        ("failure in_progress in_progress unreachable success", ["recovered"]),
+        ("success failure in_progress failure success", ["began-failing", "recovered"]),
+        ("success in_progress success", []),
+        ("success in_progress failure", ["began-failing"]),
+        ("failure success in_progress failure", ["recovered", "began-failing"]),
+        ("failure gone success", ["gone", "returned"]),
+    ],
+)
+@pytest.mark.parametrize("contents", ["aaaaa", "abcde"])
+def test_a_failure_and_its_end_are_told_once(
+    statuses: str, events: list[str], contents: str
+) -> None:
+    """Looks of a rollout come every few seconds: between a failure and its end lies a new try."""
+    record = ObservationRecord(environments=(RecordedEnvironment("dev", 0, GITOPS, "dev"),))
+    found: list[str] = []
+    for minute, (content, status) in enumerate(zip(contents, statuses.split(), strict=False)):
+        runs = {} if status == "gone" else {"c1": f"{content} {status}"}
+        after = after_look(
+            record, Look(minute, {"large": content}, runs), minute - 1 if minute else None
+        )
+        found += [each.kind for each in events_between(record, after, Thresholds())]
+        record = after
+    assert found == events
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 2), st.integers(0, 3)), max_size=12))
