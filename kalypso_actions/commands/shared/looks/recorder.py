@@ -118,19 +118,19 @@ class Recorder:
             )
 
     def _write(self, environments: Sequence[str], message: str) -> Recorded:
-        context, inputs = self._context, self._inputs
+        context = self._context
         branch = record_branch(
             context,
-            inputs.record,
+            self._inputs.record,
             create=True,
-            may_be_public=inputs.record_public,
+            may_be_public=self._inputs.record_public,
             commit_by="auto",
         )
         context.remotes.forget_heads()
         looks, warnings = self._read(environments, branch)
-        compared, _ = record_looks(branch, looks, context, thresholds_of(inputs), message)
+        compared, _ = record_looks(branch, looks, context, thresholds_of(self._inputs), message)
         events, more = event_entries(compared.events)
-        told = tell(events, more, inputs, context)
+        told = tell(events, more, self._inputs, context)
         found = dict.fromkeys((*warnings, *compared.warnings, *told))
         return Recorded(events, more, tuple(replace(each, level="warning") for each in found))
 
