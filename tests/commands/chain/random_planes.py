@@ -126,14 +126,14 @@ class RandomPlane:
 
     environments: Sequence[str]
     branches: dict[str, Files]
-    workloads: dict[str, str]
+    workloads: Sequence[str]
     changed: str
     change: Files
 
     @classmethod
     def drawn(cls, chance: random.Random) -> RandomPlane:
         environments = NAMES[: chance.randint(1, len(NAMES))]
-        workloads = {f"app-{number}": "" for number in range(1, chance.randint(1, 3))}
+        workloads = [f"app-{number}" for number in range(1, chance.randint(1, 3))]
         branches: dict[str, Files] = {name: {} for name in (MAIN, *environments)}
         main = branches[MAIN]
         reconcilers = ["flux"]

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from kalypso_actions.errors import Finding, Location
 from kalypso_actions.planning.fleet_checks import FleetView
-from tests.breaks import breaks, turned
+from kalypso_actions.planning.fleet_checks.documents import renamed_cluster_types
+from kalypso_actions.planning.merged_findings import with_broken_schemas
+from tests.breaks import breaks, returning, turned
 from tests.planning.fleet_checks.control_planes import edited, environment, findings, shown, sound
 
 BASE_REPO = sound()["dev"]["base-repo.yaml"]
@@ -305,6 +308,19 @@ def test_a_configuration_that_a_schema_refuses_is_a_problem() -> None:
     assert "TIMEOUT is required" in problem.message
 
 
+@breaks(
+    "a broken ConfigSchema is told for each assignment, too",
+    turned(with_broken_schemas, "item.where not in faults", "True"),
+)
+def test_a_broken_schema_is_told_instead_of_what_follows() -> None:
+    where = Location("main", "schema.yaml", 3)
+    fault = Finding("ConfigSchema 'a': no JSON", where, code="schema-invalid", level="warning")
+    text = "web on large: Config data validation failed: no JSON"
+    failed = Finding(text, where, code="schema-invalid", scope="assignment")
+    (told,) = with_broken_schemas([failed, fault])
+    assert (told.message, told.level, told.scope) == (fault.message, "error", "assignment")
+
+
 SHARED: dict[str, Any] = {
     "policy.yaml": "policy-without-cluster-types",
     "config.yaml": "config-unmatched",
@@ -333,6 +349,10 @@ def test_mains_objects_are_judged_over_all_environments(file: str, code: str) ->
     assert code not in [item.code for item in findings(without_stage).warnings]
 
 
+@breaks(
+    "a cluster type that one environment has renamed is no note",
+    returning(renamed_cluster_types, ()),
+)
 def test_a_cluster_type_that_one_environment_has_renamed() -> None:
     """A note, if the name is similar, no environment has both, and nothing else names the new."""
     plane = sound()
