@@ -109,7 +109,7 @@ class ControlPlaneBranches:
         unread = {
             name: NO_BRANCH if own is None else NO_BASE
             for name in self.environments
-            if (own := self.own.get(name)) is None or {*_names(own, "BaseRepo")} - {MAIN_BASE_REPO}
+            if (own := self.own.get(name)) is None or {*_names(own, "BaseRepo")} > {MAIN_BASE_REPO}
         }
         return FleetView(tuple(scopes), self.environments, is_complete, unread=unread)
 
