@@ -54,6 +54,12 @@ GO = 'template: template:3:7: executing "template" at '
             id="a text in place of a list",
         ),
         pytest.param(
+            f"{GO}<.Workspace>: range can't iterate over ",
+            ": range needs a list or a mapping, but .Workspace is ''",
+            "write a list where the value is set, or print it without range",
+            id="an empty text in place of a list",
+        ),
+        pytest.param(
             f'{GO}<fail "no region">: error calling fail: no region\nsee the guide',
             ": no region\nsee the guide",
             "",
