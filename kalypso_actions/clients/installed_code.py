@@ -39,6 +39,7 @@ RENDERING: Final = (
     "kalypso_actions.model.object_ids",
     "kalypso_actions.model.placements",
     "kalypso_actions.model.processes",
+    "kalypso_actions.model.promotion_policy",
     "kalypso_actions.model.tree",
     "kalypso_actions.model.tree_listing",
     "kalypso_actions.model.urls",
