@@ -27,7 +27,7 @@ settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("quick", settings.get_profile("any machine"), max_examples=25)
-settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=200)
+settings.register_profile("thorough", settings.get_profile("any machine"), max_examples=100)
 settings.load_profile("quick")
 
 
