@@ -87,7 +87,7 @@ def _of_record(
         raise UsageError(
             f"the record has no environment, target or cluster {name!r}{of_target} in that time",
             Location(record),
-            f"did you mean {similar}?" if is_other else _names_advice(known[:1]),
+            f"did you mean {similar}?" if is_other else _names_advice(known),
         )
     return HistoryDocument(
         control_plane=context.control_plane,
@@ -98,10 +98,11 @@ def _of_record(
     )
 
 
-def _names_advice(names: Sequence[str]) -> str:
+def _names_advice(environments: Sequence[str]) -> str:
     """Return how to find the names of a record that has these environments."""
-    known = (f"kalypso where {name} lists the targets and clusters of {name}" for name in names)
-    return next(known, "the record has nothing by then: name a later time")
+    if not environments:
+        return "the record has nothing by then: name a later time"
+    return f"kalypso where {environments[0]} lists the targets and clusters of {environments[0]}"
 
 
 def _of_environment(

@@ -15,6 +15,14 @@ MOST_COMPARED: Final = 40
 """The most texts to compare by difflib, which takes 0.1 ms for each: a fleet may have ten thousand
 names, and a mistake may concern thousands of them."""
 
+ABOUT_AS_SIMILAR: Final = 0.1
+"""The difference of two of difflib's ratios that says nothing about which name is meant."""
+
+MIN_COMMON: Final = 3
+"""The fewest letters with which a word and its replacement begin."""
+
+_SEPARATOR: Final = re.compile(r"[-_.]")
+
 
 def nearest(text: str, known: Iterable[str]) -> str:
     """Return the known text that is most similar; "" if none is.
@@ -36,18 +44,11 @@ def nearest(text: str, known: Iterable[str]) -> str:
     return next((name for name in alike if _begin_alike(text, name)), close[0])
 
 
-ABOUT_AS_SIMILAR: Final = 0.1
-"""The difference of two of difflib's ratios that says nothing about which name is meant."""
-
-
 def _begin_alike(text: str, name: str) -> bool:
     """Whether the first words that differ begin with the same letter."""
     pairs = zip(_SEPARATOR.split(text), _SEPARATOR.split(name), strict=False)
     one, other = next(((one, other) for one, other in pairs if one != other), ("", ""))
     return one[:1] == other[:1]
-
-
-_SEPARATOR: Final = re.compile(r"[-_.]")
 
 
 def suggestion(text: str, known: Iterable[str]) -> str:
@@ -80,10 +81,6 @@ def misspelled(text: str, known: Iterable[str]) -> str:
     digit is no typing error: `zone-a` and `zone-b`, `west` and `rest` are different names.
     """
     return next((name for name in sorted(known) if _is_slip(text, name)), "")
-
-
-MIN_COMMON: Final = 3
-"""The fewest letters with which a word and its replacement begin."""
 
 
 def replaces(name: str, old: str) -> bool:

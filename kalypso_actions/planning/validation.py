@@ -53,6 +53,7 @@ from kalypso_actions.planning.fleet_checks.branches import (
 )
 from kalypso_actions.planning.fleet_checks.documents import (
     invalid_schemas,
+    missing_templates,
     misspelled_keywords,
     schema_faults,
     unknown_types,
@@ -367,17 +368,8 @@ def _references(branches: Sequence[_Branch], diagnostics: Diagnostics) -> None:
         if cluster_types and not any(reading.problems for reading in readings):
             _without_templates(cluster_types, branches, diagnostics)
         return
-    for cluster_type in cluster_types:
-        for field_name, name in (
-            ("reconciler", cluster_type.reconciler),
-            ("namespaceService", cluster_type.namespace_service),
-            ("configType", cluster_type.config_type),
-        ):
-            builtin = field_name == "configType" and rendering.is_builtin_config(name)
-            if not (name in templates or builtin or template_may_exist(name, readings)):
-                diagnostics.problems.append(
-                    rendering.missing_template(name, cluster_type, field_name, templates)
-                )
+    may_exist = partial(template_may_exist, readings=readings)
+    diagnostics.problems += missing_templates(cluster_types, templates, may_exist)
 
 
 def _without_templates(

@@ -63,7 +63,7 @@ def measured(most_seconds: int, attack: Callable[..., str], *arguments: object) 
 def slowness() -> float:
     """Return how many times longer this machine works now than the one of the bounds, at least 1.
 
-    A machine with half the speed, or with a neighbour on each core, is no fault of the product.
+    A slow machine, or other work on it, says nothing about the product.
     """
     started = time.process_time()
     for _ in range(20_000):

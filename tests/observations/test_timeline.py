@@ -203,11 +203,11 @@ def test_the_oldest_cases_are_left_out_and_counted(monkeypatch: pytest.MonkeyPat
 
 
 @breaks(
-    "what came later is told of then",
+    "a later period counts at an earlier time",
     turned(_deployments, GIVEN, GIVEN.replace("moment, moment, first", "1 << 40, moment, first")),
 )
 @breaks(
-    "what became of a deployment at last is told of then",
+    "the last end of a deployment counts at an earlier time",
     turned(_deployments, GIVEN, GIVEN.replace("moment, moment", "1 << 40, 1 << 40", 1)),
 )
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_the_recovery_ends_when_the_last_cluster_comes_to_be_well(
     assert dev.recovery.values == recovery
 
 
-@breaks("a later end is told of then", turned(promoted, "time > at", "False"))
+@breaks("a later end counts at an earlier time", turned(promoted, "time > at", "False"))
 def test_a_commit_has_failed_until_it_is_deployed(tmp_path: Path) -> None:
     recorder = Recorder(tmp_path / "record")
     recorder.look()

@@ -34,7 +34,8 @@ def check_fleet(view: FleetView) -> tuple[Finding, ...]:
         found.warnings += documents.unknown_content_types(scope.fleet.templates)
         found.warnings += documents.misspelled_fields(scope)
         # Errors of the assignments that they stop, if there are any.
-        found.warnings += documents.missing_templates(scope)
+        templates = {template.name for template in scope.fleet.templates}
+        found.warnings += documents.missing_templates(scope.fleet.cluster_types, templates)
         found.warnings += documents.invalid_schemas(scope.fleet.config_schemas)
     found.warnings += documents.check_configuration(view)
     found.notes += documents.renamed_cluster_types(view)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import combinations, islice, product
@@ -16,6 +16,7 @@ from kalypso_actions.model.counts import MAX_LISTED, abbreviated
 from kalypso_actions.model.kinds import (
     PLATFORM_CONFIG_LABEL,
     TEMPLATE_TYPES,
+    ClusterType,
     ConfigMap,
     ConfigSchema,
     DeploymentTarget,
@@ -80,16 +81,23 @@ def misspelled_fields(scope: FleetScope) -> Iterator[Problem]:
         yield from unknown_fields(template, known)
 
 
-def missing_templates(scope: FleetScope) -> Iterator[Problem]:
-    """Report the Templates that cluster types name and nobody has, if there are any Templates."""
-    names = {template.name for template in scope.fleet.templates}
-    for cluster_type in scope.fleet.cluster_types if names else ():
+def missing_templates(
+    cluster_types: Iterable[ClusterType],
+    names: Collection[str],
+    may_exist: Callable[[str], bool] = lambda _: False,
+) -> Iterator[Problem]:
+    """Report the Templates that cluster types name and nobody has, if there are any Templates.
+
+    `names` are those of the Templates; `may_exist` tells of another one whether it may be there.
+    """
+    for cluster_type in cluster_types if names else ():
         for field, name in (
             ("reconciler", cluster_type.reconciler),
             ("namespaceService", cluster_type.namespace_service),
             ("configType", cluster_type.config_type),
         ):
-            if name not in names and not (field == "configType" and is_builtin_config(name)):
+            is_builtin = field == "configType" and is_builtin_config(name)
+            if not (name in names or is_builtin or may_exist(name)):
                 yield missing_template(name, cluster_type, field, names)
 
 
